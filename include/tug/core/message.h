@@ -1,0 +1,96 @@
+// One message of a conversation: immutable, shared, built once.
+//
+// Its size and fingerprint are computed when it is built; forking a transcript shares messages and never
+// copies them. Text from outside is made well-formed UTF-8 on entry. May be read from any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "tug/core/digest.h"
+#include "tug/core/json.h"
+#include "tug/core/tool.h"
+
+namespace tug {
+
+enum class Role : std::uint8_t { system, user, assistant, tool };
+std::string_view name_of(Role role) noexcept;
+
+struct Text {
+  std::string text;
+  friend bool operator==(const Text&, const Text&) = default;
+};
+
+// An image, a document, a sound: its bytes, an address, or the digest of a blob in the journal.
+struct Media {
+  std::string mime;
+  std::string name;
+  std::shared_ptr<const std::string> bytes;
+  std::string url;
+  std::optional<Digest> blob;
+  friend bool operator==(const Media& a, const Media& b) noexcept;
+};
+
+// What a model thought. `opaque` is the provider's own data (signature, encrypted content): it is sent
+// back as it came or not at all.
+struct Reasoning {
+  std::string text;
+  std::string provider;
+  Json opaque;
+  bool redacted = false;
+  friend bool operator==(const Reasoning&, const Reasoning&) = default;
+};
+
+// A block that only its provider understands (a server-side tool use, a citation).
+struct ProviderBlock {
+  std::string provider;
+  Json data;
+  friend bool operator==(const ProviderBlock&, const ProviderBlock&) = default;
+};
+
+using Part = std::variant<Text, Media, Reasoning, ToolCall, ToolResult, ProviderBlock>;
+
+class Message;
+using MessagePtr = std::shared_ptr<const Message>;
+
+class Message {
+ public:
+  static MessagePtr make(Role role, std::vector<Part> parts);
+  static MessagePtr system(std::string text);
+  static MessagePtr user(std::string text);
+  static MessagePtr assistant(std::string text);
+  static MessagePtr results(std::vector<ToolResult> results);
+
+  Role role() const noexcept { return role_; }
+  const std::vector<Part>& parts() const noexcept { return parts_; }
+  std::string text() const;  // its Text parts, joined
+  std::vector<const ToolCall*> tool_calls() const;
+  std::vector<const ToolResult*> tool_results() const;
+
+  std::size_t size() const noexcept { return size_; }  // bytes of content
+  const Fingerprint& fingerprint() const noexcept { return fingerprint_; }
+
+  friend bool operator==(const Message& a, const Message& b) noexcept {
+    return a.role_ == b.role_ && a.parts_ == b.parts_;
+  }
+
+ private:
+  Message() = default;
+
+  Role role_ = Role::user;
+  std::vector<Part> parts_;
+  std::size_t size_ = 0;
+  Fingerprint fingerprint_;
+};
+
+// The form in which a message stands in the journal; reading it back gives an equal message.
+Json to_json(const Message& message);
+Result<MessagePtr> message_from_json(const Json& json);
+
+}  // namespace tug

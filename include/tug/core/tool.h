@@ -1,0 +1,80 @@
+// What a tool is and what one call of it asks and answers: data only. Handlers live with the tools.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tug/core/ids.h"
+#include "tug/core/json.h"
+#include "tug/core/time.h"
+
+namespace tug {
+
+// What a call does to the world. It drives default approval, retry, crash recovery and replay.
+enum class Effect : std::uint8_t {
+  pure,          // reads; may be run again
+  idempotent,    // running it twice is running it once
+  probed,        // the tool can find out afterwards whether it happened
+  at_most_once,  // never repeated by itself; the default
+};
+std::string_view name_of(Effect effect) noexcept;
+
+enum class Visibility : std::uint8_t { model, code, hidden };
+std::string_view name_of(Visibility visibility) noexcept;
+
+// Where a definition came from: `file:///..`, `mcp://server/tool`, or no uri for what is built in.
+struct Origin {
+  std::string uri;
+  Json metadata;
+};
+
+// The declaration of a tool. A closed type: what an app wants to keep with it goes into `metadata`,
+// which no model ever sees.
+struct ToolSpec {
+  std::string name;
+  std::string description;
+  Json parameters;  // a JSON Schema
+  Json returns;     // a JSON Schema, checked when given
+  Effect effect = Effect::at_most_once;
+  std::string lane;         // calls whose tools name the same lane keep call order among themselves
+  bool sequential = false;  // puts the whole batch in call order
+  bool requires_approval = false;
+  bool needs_terminal = false;
+  Visibility visibility = Visibility::model;
+  std::optional<std::vector<std::string>> allowed_tools;  // what an invocation may call in turn
+  std::string role;
+  std::vector<std::string> tags;
+  Origin origin;
+  std::optional<int> max_retries;
+  std::optional<Duration> timeout;
+  Json metadata;
+};
+
+// One call a model asked for. Arguments stay the text the model wrote until they are checked.
+struct ToolCall {
+  CallId id;
+  std::string provider_id;
+  std::string tool;
+  std::string arguments;
+  friend bool operator==(const ToolCall&, const ToolCall&) = default;
+};
+
+// What became of one call: the one envelope that every handler's answer ends up in.
+struct ToolResult {
+  CallId call;
+  std::string tool;
+  bool ok = true;
+  std::string content;
+  Json metadata;  // `error_type`, `retry_kind`, ...; null when there is nothing to say
+
+  static ToolResult text(std::string content);
+  static ToolResult json(const Json& value);
+  static ToolResult error(std::string content, std::string_view error_type);
+  bool is_error() const noexcept { return !ok; }
+  friend bool operator==(const ToolResult&, const ToolResult&) = default;
+};
+
+}  // namespace tug

@@ -1,0 +1,117 @@
+// What a backend implements: a synchronous keeper of roots, records, blobs, partials and inboxes.
+//
+// Everything but `read`, `blob`, `info`, `list`, `partials` and `send` is called by one thread at a time (the
+// committer); those six may be called from any thread beside it. Failure kinds: `denied` (the root belongs
+// to somebody else), `exhausted` (no space), `invalid` (no such root, damaged bytes: detail Damage),
+// `unsupported` (written by a newer version), `internal`.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tug/core/error.h"
+#include "tug/journal/record.h"
+
+namespace tug {
+
+enum class RootStatus : std::uint8_t { pending, running, parked, completed, failed, cancelled };
+std::string_view name_of(RootStatus status) noexcept;
+
+// The process that advances a root. It is alive while its pid has the same start time in the same boot.
+struct Owner {
+  std::string host;
+  std::string boot;
+  std::int64_t pid = 0;
+  std::uint64_t started = 0;  // clock ticks after boot
+  std::uint64_t serial = 0;   // tells the journals of one process apart
+  friend bool operator==(const Owner&, const Owner&) = default;
+};
+std::string to_text(const Owner& owner);
+std::optional<Owner> owner_from(std::string_view text);
+
+struct NewRoot {
+  LineagePtr who;  // the root run's own lineage
+  std::optional<Base> base;
+  Json summary;  // what `tug runs` shows before anything happened: prompt, model
+};
+
+struct RootInfo {
+  LineagePtr who;
+  std::optional<Base> base;
+  Digest genesis;
+  std::uint64_t epoch = 1;
+  std::optional<Owner> owner;
+  RootStatus status = RootStatus::pending;
+  Time created{};
+  Time updated{};
+  Json summary;
+  Seq last_seq = 0;
+  Digest last_hash;
+};
+
+// Bytes of a model stream that is not finished: outside seq and chain, gone with the call's partner.
+struct Partial {
+  CallId call;
+  std::uint32_t n = 0;
+  std::string bytes;
+};
+
+// A command for a root from anywhere: another process, another thread.
+struct InboxCommand {
+  std::int64_t id = 0;
+  std::string command;  // JSON
+  std::string sender;
+  Time created{};
+};
+
+// What one root adds in one transaction, all of it or nothing, and only under its epoch.
+struct Batch {
+  RunId root;
+  std::uint64_t epoch = 1;
+  std::optional<NewRoot> create;  // with the first batch of a new root
+  std::optional<Owner> owner;     // who creates it
+  std::vector<Record> records;
+  std::vector<Blob> blobs;
+  std::vector<Partial> partials;
+  std::vector<CallId> finished_partials;
+  std::vector<std::int64_t> taken_commands;
+  std::optional<RootStatus> status;
+  std::optional<Json> summary;
+  bool release = false;  // nobody owns the root after this
+  Time now{};
+};
+
+class RecordStore : public BlobSource {
+ public:
+  // One transaction, one verdict per batch, in order. A batch that is refused leaves no trace; the others
+  // are unaffected.
+  virtual std::vector<Result<void>> commit(std::span<const Batch> batches) = 0;
+  // Takes a root over under the next epoch; `denied`, naming the owner, while that one lives.
+  virtual Result<RootInfo> claim(const RunId& root, const Owner& owner, Time now) = 0;
+  // Moves what is committed from the log of the store to its final place. Cheap when there is little.
+  virtual Result<void> checkpoint() = 0;
+
+  virtual Result<RootInfo> info(const RunId& root) = 0;
+  // Newest first.
+  virtual Result<std::vector<RootInfo>> list(std::size_t limit) = 0;
+  // Records after `after`, in order, at most `limit`. Of this root alone: a base is read by its own name.
+  virtual Result<std::vector<Record>> read(const RunId& root, Seq after, std::size_t limit) = 0;
+  virtual Result<std::vector<Partial>> partials(const RunId& root) = 0;
+  virtual Result<void> send(const RunId& root, InboxCommand command) = 0;
+  virtual Result<std::vector<InboxCommand>> inbox(const RunId& root) = 0;
+  // Every byte the backend can check by itself, its own structure included.
+  virtual Result<void> check_integrity() = 0;
+  // For messages: the folder or "memory".
+  virtual std::string where() const = 0;
+};
+
+// Reads all records of a root and its bases, recomputes the chain and the digests of its blobs. The error
+// (`invalid`, detail Damage) names the root, the seq and what does not fit.
+Result<void> verify_root(RecordStore& store, const RunId& root);
+
+}  // namespace tug
