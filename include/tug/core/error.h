@@ -78,7 +78,13 @@ struct Damage {
   std::uint64_t seq = 0;
 };
 
-using ErrorDetail = std::variant<std::monostate, Limit, Overflow, Provider, Denied, Damage>;
+// It was begun and nobody will ever know how it ended: it ignored its stop and was abandoned.
+struct OutcomeUnknown {
+  std::string what;
+};
+
+using ErrorDetail =
+    std::variant<std::monostate, Limit, Overflow, Provider, Denied, Damage, OutcomeUnknown>;
 
 class Error {
  public:
