@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,11 +50,13 @@ class Chain {
  public:
   explicit Chain(Digest previous) : previous_(previous) {}
   const Digest& last() const noexcept { return previous_; }
-  Digest next(const Lineage& who, Seq seq, Time ts, std::string_view body);
+  Digest next(const LineagePtr& who, Seq seq, Time ts, std::string_view body);
 
  private:
   Sha256 hasher_;
   Digest previous_;
+  LineagePtr who_;        // of the record before: most records have the same
+  std::string prepared_;  // its bytes as they are hashed
 };
 
 // The body of an event, and the blob it refers to when its data is large.

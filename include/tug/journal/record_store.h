@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "tug/core/error.h"
+#include "tug/io/process_identity.h"
 #include "tug/journal/record.h"
 
 namespace tug {
@@ -22,13 +23,10 @@ namespace tug {
 enum class RootStatus : std::uint8_t { pending, running, parked, completed, failed, cancelled };
 std::string_view name_of(RootStatus status) noexcept;
 
-// The process that advances a root. It is alive while its pid has the same start time in the same boot.
+// Who advances a root: a process, and which of its journals.
 struct Owner {
-  std::string host;
-  std::string boot;
-  std::int64_t pid = 0;
-  std::uint64_t started = 0;  // clock ticks after boot
-  std::uint64_t serial = 0;   // tells the journals of one process apart
+  ProcessIdentity process;
+  std::uint64_t serial = 0;
   friend bool operator==(const Owner&, const Owner&) = default;
 };
 std::string to_text(const Owner& owner);
