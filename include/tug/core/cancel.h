@@ -149,6 +149,7 @@ class CancelToken::Cancelled : private CancelCallback {
   void await_resume() const noexcept {}
 
  private:
+  static constexpr const char* kWhat = "a cancellation";
   void park(std::coroutine_handle<> frame, Loop& loop) noexcept;
 
   CancelToken token_;

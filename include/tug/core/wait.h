@@ -72,16 +72,21 @@ class Waiter : private WaitLink, private Timer, private CancelCallback {
   bool park(WaitList* list, std::coroutine_handle<> frame, Loop& loop) noexcept;
   // For waits that need not park: cancellation was there first.
   bool already_cancelled() noexcept;
-  Until until() const { return Until{cancel_, at_}; }
-  // What the passing of the deadline means; timed_out unless said otherwise.
-  void deadline_means(Woken woken) noexcept { on_deadline_ = woken; }
+  Until until() const { return Until{cancel_, deadline_}; }
+  // Before parking: reaching `at` is what is waited for, if the deadline does not come first.
+  void wake_at(Instant at) noexcept {
+    if (at > deadline_) return;
+    deadline_ = at;
+    on_deadline_ = Woken::ready;
+  }
 
  private:
   friend class tug::WaitList;
   void end(Woken woken) noexcept;
+  void leave() noexcept;
 
   CancelToken cancel_;
-  Instant at_;
+  Instant deadline_;
   std::coroutine_handle<> frame_;  // null unless parked
   Loop* loop_ = nullptr;
   const char* what_;
@@ -149,6 +154,7 @@ class Sleep : private detail::Waiter {
   Woken await_resume() const noexcept { return woken(); }
 
  private:
+  static constexpr const char* kWhat = "a time to come";
   bool begin(std::coroutine_handle<> frame, Loop& loop) noexcept;
   Instant at_ = kNever;
   Duration wait_{};

@@ -11,7 +11,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -187,20 +186,17 @@ class Engine {
 
   template <class T>
   static Task<void> deliver(Task<T> task, std::shared_ptr<detail::RunSlot<T>> slot) {
-    std::exception_ptr thrown;
     try {
       if constexpr (std::is_void_v<T>) {
         co_await std::move(task);
         slot->value.emplace();
       } else {
-        slot->value.emplace(co_await std::move(task));
+        T value = co_await std::move(task);
+        slot->value.emplace(std::move(value));
       }
     } catch (...) {
-      thrown = std::current_exception();
+      slot->value.emplace(Failure(detail::error_in_flight("the task")));
     }
-    if (thrown)
-      slot->value.emplace(
-          guarded("the task", [&]() -> detail::Resulting<T> { std::rethrow_exception(thrown); }));
   }
 };
 
