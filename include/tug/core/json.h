@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <initializer_list>
 #include <optional>
 #include <span>
@@ -47,14 +48,15 @@ class Json {
   }
   // A NaN or an infinity has no JSON form and becomes null.
   Json(double value) noexcept;
+  Json(char) = delete;  // neither a number nor a string; say which
   Json(std::string_view text);
   Json(const char* text) : Json(std::string_view(text)) {}
   Json(const std::string& text) : Json(std::string_view(text)) {}
 
   static Json array(std::initializer_list<Json> items = {});
   static Json object(std::initializer_list<std::pair<std::string_view, Json>> members = {});
-  // A number kept as its text, which must be a JSON number; stored as int or double where that is
-  // exact.
+  // A number from its text, stored as the parser would store it; `invalid` when it is not a JSON
+  // number.
   static Result<Json> number(std::string_view text);
 
   Json(const Json& other) noexcept;
@@ -92,11 +94,16 @@ class Json {
   const Json* find(std::string_view key) const noexcept;
   bool contains(std::string_view key) const noexcept { return find(key) != nullptr; }
   // A null value when there is no such item or member.
-  const Json& operator[](std::size_t index) const noexcept;
+  template <class T>
+    requires std::is_integral_v<T>  // a plain std::size_t would make value[0] ambiguous
+  const Json& operator[](T index) const noexcept {
+    return item(static_cast<std::size_t>(index));
+  }
   const Json& operator[](std::string_view key) const noexcept;
   const Json& operator[](const char* key) const noexcept { return (*this)[std::string_view(key)]; }
 
-  // A null becomes an object (an array) on the first write; any other type is replaced.
+  // A null becomes an object (an array) on the first write; any other type is replaced. `set` and
+  // `push_back` return this value, for chaining.
   Json& set(std::string_view key, Json value);
   bool erase(std::string_view key);
   Json& push_back(Json value);
@@ -109,26 +116,50 @@ class Json {
   friend bool operator==(const Json& a, const Json& b) noexcept;
 
  private:
-  friend struct JsonAccess;  // the parser and the printer
+  friend struct JsonAccess;  // the parser, the printer and the other sources of this type
   struct Boolean {
     bool value;
   };
   explicit Json(Boolean value) noexcept;
+  const Json& item(std::size_t index) const noexcept;
   void set_int(std::int64_t value) noexcept;
   void set_uint(std::uint64_t value) noexcept;
+  bool owns_node() const noexcept { return (bytes_[0] & kOwnsNode) != 0; }
+  void share() const noexcept;  // one more holder of our node
+  void release() noexcept;      // one less
+  static constexpr unsigned char kTypeBits = 0x07;
+  static constexpr unsigned char kOwnsNode = 0x80;
 
-  enum class Tag : std::uint8_t;
-  union Payload {
-    std::int64_t integer;
-    std::uint64_t natural;
-    double real;
-    void* node;
-    char chars[8];
-  };
-  // Layout of the 16 bytes: `head_` holds the tag and up to 7 bytes, `payload_` the rest.
-  alignas(8) unsigned char head_[8] = {};
-  Payload payload_{.natural = 0};
+  // Byte 0 is the tag: the type, how it is stored, whether bytes 8-15 point to a node. A short
+  // string has its length in byte 1 and its bytes from 2 on, zero-filled, so that equal short
+  // strings are equal words.
+  alignas(8) unsigned char bytes_[16] = {};
 };
+
+inline Json::Json(const Json& other) noexcept {
+  std::memcpy(bytes_, other.bytes_, sizeof bytes_);
+  if (owns_node()) share();
+}
+inline Json::Json(Json&& other) noexcept {
+  std::memcpy(bytes_, other.bytes_, sizeof bytes_);
+  std::memset(other.bytes_, 0, sizeof bytes_);
+}
+inline Json& Json::operator=(const Json& other) noexcept {
+  Json copy(other);
+  return *this = std::move(copy);
+}
+inline Json& Json::operator=(Json&& other) noexcept {
+  unsigned char taken[sizeof bytes_];
+  std::memcpy(taken, other.bytes_, sizeof bytes_);
+  std::memset(other.bytes_, 0, sizeof bytes_);
+  if (owns_node()) release();
+  std::memcpy(bytes_, taken, sizeof bytes_);
+  return *this;
+}
+inline Json::~Json() {
+  if (owns_node()) release();
+}
+inline Json::Type Json::type() const noexcept { return static_cast<Type>(bytes_[0] & kTypeBits); }
 
 struct Json::Member {
   Json name;  // always a string

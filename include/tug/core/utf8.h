@@ -1,6 +1,7 @@
 // Text from outside is made well-formed once, on entry.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -11,5 +12,8 @@ bool is_utf8(std::string_view bytes) noexcept;
 std::string repair_utf8(std::string_view bytes);
 // At most `limit` bytes of `text`, never cutting a code point.
 std::string_view clip_utf8(std::string_view text, std::size_t limit) noexcept;
+
+// Code points in well-formed text.
+std::size_t count_code_points(std::string_view text) noexcept;
 
 }  // namespace tug

@@ -1,0 +1,34 @@
+// A decimal number of any size, for comparing what fits no machine type. Slow and exact.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "tug/core/json.h"
+
+namespace tug::detail {
+
+// 0.DIGITS x 10^exponent, with no zero at either end of the digits; zero has no digits. Exponents
+// beyond +-kFarExponent are cut to it: such numbers are only told apart by sign and direction.
+struct Decimal {
+  bool negative = false;
+  std::string digits;
+  std::int64_t exponent = 0;
+
+  bool is_integer() const noexcept { return exponent >= static_cast<std::int64_t>(digits.size()); }
+  friend bool operator==(const Decimal&, const Decimal&) = default;
+};
+
+inline constexpr std::int64_t kFarExponent = std::int64_t{1} << 60;
+
+// `text` is a JSON number.
+Decimal read_decimal(std::string_view text);
+// `number` is a number; a double is taken with all its digits.
+Decimal decimal_of(const Json& number);
+// The decimal a person sees: the shortest text of a double, so that 0.0075 is 75 x 10^-4.
+Decimal written_decimal_of(const Json& number);
+std::strong_ordering compare(const Decimal& a, const Decimal& b) noexcept;
+
+}  // namespace tug::detail
