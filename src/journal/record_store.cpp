@@ -64,8 +64,8 @@ std::string to_text(const Owner& owner) {
 
 std::optional<Owner> owner_from(std::string_view text) {
   auto json = parse_json(text);
-  if (!json || json->size() != 5) return std::nullopt;
-  const Json& fields = *json;
+  if (!json || json->items().size() != 5) return std::nullopt;
+  const auto fields = json->items();
   const auto pid = fields[2].as_int();
   const auto started = fields[3].as_uint();
   const auto serial = fields[4].as_uint();
