@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -132,6 +133,24 @@ struct JsonAccess {
     detail::TextNode* node = detail::TextNode::make(text.size());
     std::memcpy(node->chars(), text.data(), text.size());
     put_node(value, Tag::long_text, node);
+  }
+  // The same for a short text in a place where 16 bytes may be read.
+  static void put_short_text(Json& value, const char* p, std::size_t size) noexcept {
+    if constexpr (std::endian::native == std::endian::little) {
+      std::uint64_t first;
+      std::uint64_t second;
+      std::memcpy(&first, p, 8);
+      std::memcpy(&second, p + 6, 8);
+      first = size < 6 ? first & ((std::uint64_t{1} << (8 * size)) - 1) : first;
+      second = size < 6    ? 0
+               : size < 14 ? second & ((std::uint64_t{1} << (8 * (size - 6))) - 1)
+                           : second;
+      first = first << 16 | size << 8 | static_cast<std::uint64_t>(Tag::short_text);
+      std::memcpy(value.bytes_, &first, 8);
+      std::memcpy(value.bytes_ + 8, &second, 8);
+    } else {
+      put_text(value, {p, size});
+    }
   }
   static std::string_view short_text(const Json& value) noexcept {
     return {reinterpret_cast<const char*>(value.bytes_ + 2), value.bytes_[1]};

@@ -41,6 +41,20 @@ void put_integer(Json& value, const char* begin, const char* end, bool negative,
   }
 }
 
+constexpr double kPowersOfTen[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                   1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                   1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
+// DIGITS / 10^places, for numbers without an exponent. Both are exact doubles up to 2^53 and 10^22,
+// so that one division rounds once, and right.
+bool put_short_real(Json& value, bool negative, std::uint64_t digits, std::ptrdiff_t count,
+                    std::ptrdiff_t places) {
+  if (count > 19 || digits > std::uint64_t{1} << 53 || places > 22) return false;
+  const double real = static_cast<double>(digits) / kPowersOfTen[places];
+  JsonAccess::put(value, Tag::real, negative ? -real : real);
+  return true;
+}
+
 void put_real(Json& value, const char* begin, const char* end) {
   double real = 0;
   const auto read = std::from_chars(begin, end, real);
@@ -83,7 +97,13 @@ bool JsonAccess::put_number(Json& value, const char* p, const char* end, const c
     ++p;
     stop = p;
     if (!is_digit(p, end)) return false;
-    while (is_digit(p, end)) ++p;
+    for (; is_digit(p, end); ++p) natural = natural * 10 + static_cast<unsigned char>(*p - '0');
+    const char* point = stop - 1;
+    stop = p;
+    if ((p == end || (*p != 'e' && *p != 'E')) &&
+        put_short_real(value, negative, natural, p - begin - negative - 1, p - point - 1)) {
+      return true;
+    }
   }
   if (p != end && (*p == 'e' || *p == 'E')) {
     ++p;

@@ -236,30 +236,25 @@ class Parser {
 
   bool string() {
     const char* first = ++p_;
-    bool non_ascii = false;
-    bool escaped = false;
-    for (;;) {
-      p_ = detail::scan_string(p_, end_, non_ascii);
-      if (p_ == end_) return wrong(first - 1, "this string has no closing quote");
-      if (*p_ == '"') break;
-      if (*p_ != '\\') return expected("an escape such as \\n in place of a control byte");
-      if (end_ - p_ < 2) return wrong(first - 1, "this string has no closing quote");
-      escaped = true;
-      p_ += 2;
-    }
+    const detail::StringEnd found = detail::find_string_end(first, end_);
+    p_ = found.at;
+    if (p_ == end_) return wrong(first - 1, "this string has no closing quote");
+    if (*p_ != '"') return expected("an escape such as \\n in place of a control byte");
     const std::string_view raw(first, static_cast<std::size_t>(p_ - first));
     Json& value = stack_.push();
-    if (non_ascii && !is_utf8(raw)) {
-      if (escaped && !check_escapes(raw)) return false;
+    if (found.non_ascii && !is_utf8(raw)) {
+      if (found.escapes && !check_escapes(raw)) return false;
       const std::string repaired = repair_utf8(raw);
-      if (escaped) {
+      if (found.escapes) {
         (void)detail::put_escaped_text(value, repaired);
       } else {
         JsonAccess::put_text(value, repaired);
       }
-    } else if (escaped) {
+    } else if (found.escapes) {
       const char* bad = detail::put_escaped_text(value, raw);
       if (bad != nullptr) return wrong_escape(bad);
+    } else if (raw.size() <= detail::kShortText && end_ - first >= 16) {
+      JsonAccess::put_short_text(value, first, raw.size());
     } else {
       JsonAccess::put_text(value, raw);
     }

@@ -1,4 +1,7 @@
+#include <algorithm>
+#include <array>
 #include <charconv>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -44,7 +47,7 @@ class Writer {
  private:
   void grow(std::size_t more) {
     std::size_t size = out_.capacity();
-    if (size < used_ + more) size = used_ + more < 2 * size ? 2 * size : used_ + more;
+    if (size < used_ + more) size = std::max(used_ + more, size + size / 2);
     out_.resize_and_overwrite(size, [](char*, std::size_t all) { return all; });
     at_ = out_.data() + used_;
     end_ = out_.data() + out_.size();
@@ -56,56 +59,89 @@ class Writer {
   char* end_ = nullptr;
 };
 
-char* write_escape(char* to, unsigned char byte) noexcept {
-  *to++ = '\\';
-  switch (byte) {
-    case '"':
-    case '\\':
-      *to++ = static_cast<char>(byte);
-      return to;
-    case '\b':
-      *to++ = 'b';
-      return to;
-    case '\f':
-      *to++ = 'f';
-      return to;
-    case '\n':
-      *to++ = 'n';
-      return to;
-    case '\r':
-      *to++ = 'r';
-      return to;
-    case '\t':
-      *to++ = 't';
-      return to;
-    default:
-      std::memcpy(to, "u00", 3);
-      to[3] = static_cast<char>('0' + (byte >> 4));
-      to[4] = "0123456789abcdef"[byte & 15];
-      return to + 5;
+// Of a byte that cannot stand in a string as it is: its escape, 8 bytes long so that it is copied
+// by one store, and how many of them count.
+struct Escape {
+  char text[8];
+  std::uint8_t size;
+};
+
+constexpr auto kEscapes = [] {
+  std::array<Escape, 128> table{};
+  constexpr char hex[] = "0123456789abcdef";
+  for (unsigned byte = 0; byte < 0x20; ++byte) {
+    table[byte] = {{'\\', 'u', '0', '0', hex[byte >> 4], hex[byte & 15]}, 6};
   }
+  constexpr std::pair<char, char> letters[] = {{'"', '"'},  {'\\', '\\'}, {'\b', 'b'}, {'\f', 'f'},
+                                               {'\n', 'n'}, {'\r', 'r'},  {'\t', 't'}};
+  for (const auto& [byte, letter] : letters) {
+    table[static_cast<unsigned char>(byte)] = {{'\\', letter}, 2};
+  }
+  return table;
+}();
+
+char* write_escape(char* to, char byte) noexcept {
+  const Escape& escape = kEscapes[static_cast<unsigned char>(byte)];
+  std::memcpy(to, escape.text, sizeof escape.text);
+  return to + escape.size;
+}
+
+constexpr std::size_t kWidestEscape = 6;
+
+// Writes the first `size` bytes of the block at `p`; `to` has room for all of them as escapes.
+char* write_block(char* to, const char* p, std::size_t size) noexcept {
+  const detail::StringBlock block = detail::string_block(p);
+  const char* const start = p;
+  std::uint64_t stops = block.quotes | block.backslashes | block.controls;
+  if (size < detail::kBlock) stops &= (std::uint64_t{1} << size) - 1;
+  for (; stops != 0; stops &= stops - 1) {
+    const char* stop = start + std::countr_zero(stops);
+    detail::copy_loosely(to, p, static_cast<std::size_t>(stop - p));
+    to = write_escape(to + (stop - p), *stop);
+    p = stop + 1;
+  }
+  const auto rest = static_cast<std::size_t>(start + size - p);
+  detail::copy_loosely(to, p, rest);
+  return to + rest;
 }
 
 // `text` is well-formed.
 void write_text(Writer& writer, std::string_view text) {
+  constexpr std::size_t room = kWidestEscape * detail::kBlock + detail::kLoose + 2;
   const char* p = text.data();
   const char* end = p + text.size();
-  writer.put('"');
-  for (;;) {
-    bool non_ascii = false;
-    const char* stop = detail::scan_string(p, end, non_ascii);
-    const auto run = static_cast<std::size_t>(stop - p);
-    char* to = writer.room(run + 7);
-    std::memcpy(to, p, run);
-    to += run;
-    if (stop == end) {
-      *to++ = '"';
-      writer.wrote_to(to);
-      return;
-    }
-    writer.wrote_to(write_escape(to, static_cast<unsigned char>(*stop)));
-    p = stop + 1;
+  char* to = writer.room(room);
+  *to++ = '"';
+  for (; end - p >= detail::kBlock + detail::kLoose; p += detail::kBlock) {
+    writer.wrote_to(write_block(to, p, detail::kBlock));
+    to = writer.room(room);
   }
+  if (end - p > detail::kBlock) {
+    const detail::Tail tail(p, end);
+    writer.wrote_to(write_block(to, tail.bytes, detail::kBlock));
+    to = writer.room(room);
+    p += detail::kBlock;
+  }
+  const detail::Tail tail(p, end);
+  to = write_block(to, tail.bytes, static_cast<std::size_t>(end - p));
+  *to++ = '"';
+  writer.wrote_to(to);
+}
+
+// A short string without anything to escape, the usual key, goes in two stores.
+void write_short_text(Writer& writer, const Json& value) {
+  const std::string_view text = JsonAccess::short_text(value);
+  bool plain = true;
+  for (const char c : text) {
+    plain &= static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\';
+  }
+  if (!plain) return write_text(writer, text);
+  char* to = writer.room(detail::kShortText + 2);
+  *to++ = '"';
+  std::memcpy(to, text.data(), detail::kShortText);
+  to += text.size();
+  *to++ = '"';
+  writer.wrote_to(to);
 }
 
 void write_real(Writer& writer, double value) {
@@ -146,6 +182,7 @@ void write_simple(Writer& writer, const Json& value) {
     case Tag::big:
       return writer.put(value.big_number());
     case Tag::short_text:
+      return write_short_text(writer, value);
     case Tag::long_text:
       return write_text(writer, value.as_string());
     case Tag::empty_array:
@@ -195,7 +232,7 @@ void write_value(Writer& writer, const Json& root) {
     Open& top = open.back();
     if constexpr (layout == Layout::pretty) write_break(writer, open.size());
     if (top.object) {
-      write_text(writer, top.next++->as_string());
+      write_simple(writer, *top.next++);
       writer.put(':');
       if constexpr (layout == Layout::pretty) writer.put(' ');
     }
@@ -203,9 +240,37 @@ void write_value(Writer& writer, const Json& root) {
   }
 }
 
+// What the compact text will need, but for its escapes. A walk over the nodes costs a tenth of
+// printing; touching fresh pages again and again while the text grows costs more than printing.
+std::size_t likely_size(const Json& root) {
+  std::size_t total = 0;
+  std::vector<std::span<const Json>> open = {{&root, 1}};
+  while (!open.empty()) {
+    if (open.back().empty()) {
+      open.pop_back();
+      continue;
+    }
+    const Json& value = open.back().front();
+    open.back() = open.back().subspan(1);
+    total += 3;
+    if (value.is_string()) {
+      const std::size_t size = value.as_string().size();
+      total += size + size / 16;
+    } else if (ListNode* list = JsonAccess::list_if(value)) {
+      open.push_back({list->values(), list->size * list->width});
+    } else if (value.is_number()) {
+      total += JsonAccess::tag(value) == Tag::real ? 17 : 5;
+    } else {
+      total += 2;
+    }
+  }
+  return total;
+}
+
 }  // namespace
 
 void print_json(const Json& value, std::string& out) {
+  out.reserve(out.size() + likely_size(value));
   Writer writer(out);
   write_value<Layout::compact>(writer, value);
 }
@@ -218,6 +283,7 @@ std::string print_json(const Json& value) {
 
 std::string pretty_json(const Json& value) {
   std::string out;
+  out.reserve(likely_size(value));
   {
     Writer writer(out);
     write_value<Layout::pretty>(writer, value);

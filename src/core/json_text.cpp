@@ -1,5 +1,8 @@
 #include "core/json_text.h"
 
+#include <algorithm>
+#include <array>
+
 #include "core/json_node.h"
 #include "core/scan.h"
 
@@ -57,68 +60,96 @@ bool read_unicode(const char*& p, const char* end, unsigned& code) noexcept {
   return true;
 }
 
-char simple_escape(char letter) noexcept {
-  switch (letter) {
-    case '"':
-    case '\\':
-    case '/':
-      return letter;
-    case 'b':
-      return '\b';
-    case 'f':
-      return '\f';
-    case 'n':
-      return '\n';
-    case 'r':
-      return '\r';
-    case 't':
-      return '\t';
-    default:
-      return '\0';
+constexpr auto kSimpleEscapes = [] {
+  std::array<char, 256> table{};
+  table['"'] = '"';
+  table['\\'] = '\\';
+  table['/'] = '/';
+  table['b'] = '\b';
+  table['f'] = '\f';
+  table['n'] = '\n';
+  table['r'] = '\r';
+  table['t'] = '\t';
+  return table;
+}();
+
+// At a backslash: writes what it stands for and moves `p` behind it; false when it is no escape.
+bool read_escape(const char*& p, const char* end, char*& to) noexcept {
+  const char plain = kSimpleEscapes[static_cast<unsigned char>(p[1])];
+  if (plain != '\0') {
+    *to++ = plain;
+    p += 2;
+    return true;
   }
+  unsigned code = 0;
+  if (!read_unicode(p, end, code)) return false;
+  to = write_code_point(to, code);
+  return true;
 }
 
-// Writes the plain text to `to`, which has room for raw.size() bytes: no escape gets longer.
+// Unescapes up to the end of the block at `p`, or further when an escape reaches over it, but not
+// beyond `end`. Returns the backslash of what is no escape, else null.
+const char* unescape_block(const char*& p, const char* end, std::uint64_t backslashes,
+                           std::size_t size, char*& to) noexcept {
+  const char* const block = p;
+  const char* const block_end = p + size;
+  while (backslashes != 0) {
+    const char* escape = block + std::countr_zero(backslashes);
+    const auto run = static_cast<std::size_t>(escape - p);
+    copy_loosely(to, p, run);
+    to += run;
+    p = escape;
+    if (!read_escape(p, end, to)) return escape;
+    if (p >= block_end) return nullptr;
+    backslashes &= ~std::uint64_t{0} << (p - block);
+  }
+  const auto run = static_cast<std::size_t>(block_end - p);
+  copy_loosely(to, p, run);
+  to += run;
+  p = block_end;
+  return nullptr;
+}
+
+// Writes the plain text to `to`, which has room for raw.size() + kLoose bytes: no escape gets
+// longer, so what is written never overtakes what is read.
 const char* unescape(std::string_view raw, char*& to) noexcept {
   const char* p = raw.data();
   const char* end = p + raw.size();
+  while (end - p >= kBlock + kLoose) {
+    const char* bad = unescape_block(p, end, string_block(p).backslashes, kBlock, to);
+    if (bad != nullptr) return bad;
+  }
   while (p != end) {
-    const char* run = p;
-    bool non_ascii = false;
-    p = scan_string(p, end, non_ascii);
-    std::memcpy(to, run, static_cast<std::size_t>(p - run));
-    to += p - run;
-    if (p == end) return nullptr;
-    if (p[1] == 'u') {
-      unsigned code = 0;
-      const char* escape = p;
-      if (!read_unicode(p, end, code)) return escape;
-      to = write_code_point(to, code);
-      continue;
-    }
-    const char plain = simple_escape(p[1]);
-    if (plain == '\0') return p;
-    *to++ = plain;
-    p += 2;
+    const auto size = static_cast<std::size_t>(std::min(end - p, kBlock));
+    const Tail tail(p, end);
+    const std::uint64_t within =
+        size == kBlock ? ~std::uint64_t{0} : (std::uint64_t{1} << size) - 1;
+    const std::uint64_t backslashes = string_block(tail.bytes).backslashes & within;
+    const char* from = tail.bytes;
+    const char* bad = unescape_block(from, tail.bytes + (end - p), backslashes, size, to);
+    if (bad != nullptr) return p + (bad - tail.bytes);
+    p += from - tail.bytes;
   }
   return nullptr;
 }
 
 }  // namespace
 
+constexpr std::size_t kSmall = 96;
+
 const char* put_escaped_text(Json& value, std::string_view raw) {
-  char small[96];
-  if (raw.size() <= sizeof small) {
+  char small[kSmall + kLoose];
+  if (raw.size() <= kSmall) {
     char* end = small;
     const char* bad = unescape(raw, end);
     JsonAccess::put_text(value, {small, static_cast<std::size_t>(end - small)});
     return bad;
   }
-  TextNode* node = TextNode::make(raw.size());
+  TextNode* node = TextNode::make(raw.size() + kLoose);
   char* end = node->chars();
   const char* bad = unescape(raw, end);
   const auto size = static_cast<std::size_t>(end - node->chars());
-  if (raw.size() - size > raw.size() / 8) {
+  if (bad != nullptr || raw.size() - size > raw.size() / 8) {
     // Much was escapes: give the rest back.
     JsonAccess::put_text(value, {node->chars(), size});
     deallocate(node);
