@@ -140,6 +140,7 @@ class Transcript {
 
  private:
   void push(MessagePtr message);
+  Seq last_call_seq() const noexcept;
   MessagePtr close_with(std::vector<ToolResult> results);
   void set_extra(detail::TranscriptExtra* extra) noexcept;
 
