@@ -60,7 +60,7 @@ struct Identity {
   const CallId& parent_call_id;  // the call that started this run; empty at a root
   std::uint32_t depth;
   const std::string& agent;
-  const CallId& call_id;  // the call this node runs; empty for runs
+  const CallId& call_id;  // the call this node runs or is part of; empty for runs
   std::uint32_t turn;     // 1-based model call of the run; 0 before the first
   std::uint32_t node;     // counted from 0 within the root, in order of birth
 };
@@ -74,13 +74,13 @@ struct Frame {
 };
 inline constexpr std::size_t kHistoryFrames = 64;
 
-// One middleware of the resolved chain of an invocation.
-struct ChainLink {
+// One middleware of the chain that an invocation goes through.
+struct MiddlewareLink {
   std::string name;
   Json settings;
-  friend bool operator==(const ChainLink&, const ChainLink&) = default;
+  friend bool operator==(const MiddlewareLink&, const MiddlewareLink&) = default;
 };
-using Chain = std::vector<ChainLink>;
+using MiddlewareChain = std::vector<MiddlewareLink>;
 
 // Well-known inherited keys. `agent` {name, topic, context_id, ancestor_context_id} is set by the
 // sub-agent code; `request` (parsed fields of the HTTP request that started the run, values only)
@@ -106,7 +106,7 @@ struct ChildSpec {
   Json args;
   std::shared_ptr<const ToolSpec> tool;
   std::shared_ptr<const Origin> origin;  // the tool's own when empty
-  std::shared_ptr<const Chain> chain;
+  std::shared_ptr<const MiddlewareChain> chain;
   const Context* target = nullptr;  // the context a middleware serves
 
   // Runs only; `invalid` elsewhere.
@@ -165,10 +165,10 @@ class ConstContext {
   bool has_other_target() const noexcept;
   bool interactive() const noexcept;
 
-  const ToolSpec* tool() const noexcept;         // null when no tool is being invoked
-  const Origin& origin() const noexcept;         // without a uri for what is built in
-  const Chain& chain() const noexcept;           // empty when there is none
-  const ContextWindow& window() const noexcept;  // of the run
+  const ToolSpec* tool() const noexcept;          // null when no tool is being invoked
+  const Origin& origin() const noexcept;          // without a uri for what is built in
+  const MiddlewareChain& chain() const noexcept;  // empty when there is none
+  const ContextWindow& window() const noexcept;   // of the run
 
   const Services& services() const noexcept;
   Stores& stores() const noexcept;
@@ -280,7 +280,7 @@ class Context : public ConstContext {
   void set_window(ContextWindow window) const;
   // For re-resolving a definition whose search path changed.
   void set_tool(std::shared_ptr<const ToolSpec> tool) const noexcept;
-  void set_chain(std::shared_ptr<const Chain> chain) const;
+  void set_chain(std::shared_ptr<const MiddlewareChain> chain) const;
 
   // A line for people: {type: message, tag: user, level: error}.
   void log(std::string_view text) const;
