@@ -37,6 +37,7 @@ Services::Builder::Builder() : made_(new Services) {
       Json::object({{"cwd", ""}, {"library", "tugline " TUG_VERSION}, {"runtime", "c++"}});
   reporter("console", make_console_reporter(stderr));
 }
+Services::Builder::Builder(Builder&&) noexcept = default;
 Services::Builder::~Builder() = default;
 
 void Services::Builder::replace(TypeKey key, std::shared_ptr<void> service) {

@@ -283,16 +283,6 @@ TEST(Transcript, AReplacementIsALegalHistoryItself) {
   EXPECT_TRUE(transcript.append_boundary(covering(0, 1, {say("x"), turn, both, say("y")})));
 }
 
-TEST(Boundary, ReadsBackFromItsJson) {
-  Boundary boundary = covering(3, 9, {Message::user("summary")});
-  boundary.type = BoundaryType::microcompact;
-  auto back = boundary_from_json(to_json(boundary));
-  ASSERT_TRUE(back);
-  EXPECT_EQ(*back, boundary);
-  EXPECT_FALSE(boundary_from_json(Json::object({{"type", "compact"}})));
-  EXPECT_FALSE(boundary_from_json(Json::object({{"type", "melt"}, {"from", 0}, {"to", 1}})));
-}
-
 // The same operations on a transcript and on plain vectors that are copied at every fork.
 struct Model {
   std::vector<MessagePtr> messages;

@@ -247,8 +247,8 @@ class Context : public ConstContext {
     set_slot(type_key<Kept>(), std::make_shared<const Kept>(std::move(value)));
   }
   template <class T>
-  void set(std::shared_ptr<const T> value) const {
-    set_slot(type_key<T>(), std::move(value));
+  void set(std::shared_ptr<T> value) const {
+    set_slot(type_key<std::remove_const_t<T>>(), std::move(value));
   }
   template <class T>
   void inherit(T value) const {
@@ -256,8 +256,8 @@ class Context : public ConstContext {
     inherit_slot(type_key<Kept>(), std::make_shared<const Kept>(std::move(value)));
   }
   template <class T>
-  void inherit(std::shared_ptr<const T> value) const {
-    inherit_slot(type_key<T>(), std::move(value));
+  void inherit(std::shared_ptr<T> value) const {
+    inherit_slot(type_key<std::remove_const_t<T>>(), std::move(value));
   }
 
   // Writes by dotted path into `locals`, `inherited`, `metadata` (of this node), `configurable`

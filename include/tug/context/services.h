@@ -78,6 +78,7 @@ using ServicesPtr = std::shared_ptr<const Services>;
 class Services::Builder {
  public:
   Builder();
+  Builder(Builder&&) noexcept;
   ~Builder();
 
   template <class T>
