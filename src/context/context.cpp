@@ -218,6 +218,7 @@ Result<Context> Context::child(ChildSpec spec) const {
                   "only a middleware serves another context");
   }
   const ContextNode& above = *node_;
+  if (spec.target && !*spec.target) return refuse("the target of a middleware is an empty context");
   if (spec.target && &*ContextNode::of(*spec.target)->root != &*above.root) {
     return refuse("the target of a middleware is in another root's tree");
   }
@@ -252,10 +253,7 @@ Result<Context> Context::child(ChildSpec spec) const {
                       ? above.budget
                       : above.budget.part(std::move(spec.limits), above.root->loop->now());
   }
-  if (spec.target) {
-    ContextNode* served = ContextNode::of(*spec.target);
-    node.target = ContextNode::share(served);
-  }
+  if (spec.target) node.target = ContextNode::share(ContextNode::of(*spec.target));
   if (spec.cancel) {
     node_->own_cancel();
     node.cancel = CancelToken::child_of_both(node_->cancel, spec.cancel);

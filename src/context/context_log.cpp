@@ -74,8 +74,16 @@ void detail::follow_log_defaults(ContextRoot& root) {
   if (root.defaults_version == defaults.version()) return;
   root.defaults_version = defaults.version();
   root.defaults = defaults.get();
-  // One that cannot be opened is left out: whoever switched it on heard why.
-  for (const std::string& name : root.defaults.reporters) (void)open_reporter(root, name);
+  for (const std::string& name : root.defaults.reporters) {
+    auto opened = open_reporter(root, name);
+    if (opened) continue;
+    // Nobody is there to be told, and a log is no reason to fail a run: the tail says it.
+    LogEntry entry{.type = "reporter", .tag = "log", .level = LogLevel::warn};
+    entry.text = to_string(opened.error());
+    entry.root = entry.run = root.log->root();
+    entry.ts = root.loop->wall();
+    root.ring.push(std::move(entry));
+  }
 }
 
 void Context::log(std::string_view text) const {

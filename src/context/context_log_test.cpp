@@ -132,6 +132,19 @@ TEST_F(ContextLog, AReporterNobodyRegisteredIsNamed) {
   EXPECT_TRUE(root.configure_log()->reporters.empty());
 }
 
+TEST_F(ContextLog, ADefaultReporterThatCannotBeOpenedIsToldInTheTail) {
+  mine->refuses = true;
+  const Context root =
+      grow({.services =
+                services().reporter("mine", mine).log({.reporters = {"mine", "nobody"}}).build()});
+  root.log("hi");
+  const Tail tail = root.tail({.types = {"reporter"}});
+  ASSERT_EQ(tail.entries.size(), 2u) << "once, not with every entry";
+  EXPECT_EQ(tail.entries[0].text, "no");
+  EXPECT_EQ(tail.entries[1].text.substr(0, 31), "no reporter is called \"nobody\" ");
+  EXPECT_TRUE(root.configure_log()->reporters.empty());
+}
+
 TEST_F(ContextLog, GlobalSettingsHoldForRootsThatHaveNotChosen) {
   const Context one = grow({.services = with_mine});
   const Context two =

@@ -157,6 +157,9 @@ TEST_F(ContextTest, AFieldThatANodeDoesNotHaveIsRefused) {
   const Context other = grow();
   EXPECT_EQ(error_of(root.child({.kind = NodeKind::middleware, .target = &other})),
             "the target of a middleware is in another root's tree");
+  const Context empty;
+  EXPECT_EQ(error_of(root.child({.kind = NodeKind::middleware, .target = &empty})),
+            "the target of a middleware is an empty context");
 }
 
 TEST_F(ContextTest, ARunDeeperThanTheLimitIsALimitError) {

@@ -9,6 +9,7 @@
 
 #include "context/log_ring.h"
 #include "tug/context/context.h"
+#include "tug/journal/event.h"
 
 namespace tug::detail {
 

@@ -34,12 +34,18 @@
 #include "tug/core/rng.h"
 #include "tug/core/tool.h"
 #include "tug/core/window.h"
-#include "tug/journal/event.h"
 
 namespace tug {
 
 class Context;
 class Loop;
+
+// From tug/journal, whose headers are needed only by those who emit or read events.
+enum class Kind : std::uint8_t;
+struct Lineage;
+using LineagePtr = std::shared_ptr<const Lineage>;
+class Message;
+using MessagePtr = std::shared_ptr<const Message>;
 class RootLog;
 
 namespace detail {
