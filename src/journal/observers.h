@@ -1,0 +1,41 @@
+// The in-process observers of one log, told in strict order. Loop thread only.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "tug/journal/sink.h"
+
+namespace tug {
+
+class Observers {
+ public:
+  void add(std::shared_ptr<Sink> sink);
+  void remove(const Sink& sink) noexcept;
+  // An event that an observer emits while it is told of another waits until everybody was told of the first.
+  void show(Event event) noexcept;
+  void show_durable(Seq seq) noexcept;
+
+  bool empty() const noexcept { return sinks_.empty(); }
+  bool want_live() const noexcept { return live_ > 0; }
+  std::uint64_t removed() const noexcept { return removed_; }
+
+ private:
+  struct Entry {
+    std::shared_ptr<Sink> sink;
+    bool wants_live = false;
+  };
+  template <class Tell>
+  void tell_all(Tell tell) noexcept;
+  void drop_dead() noexcept;
+
+  std::vector<Entry> sinks_;  // an entry without a sink is dead and goes after the telling
+  std::deque<Event> waiting_;
+  int live_ = 0;
+  bool telling_ = false;
+  bool dead_ = false;
+  std::uint64_t removed_ = 0;
+};
+
+}  // namespace tug
