@@ -160,9 +160,10 @@ class Engine {
   virtual std::uint64_t slow_steps() const noexcept = 0;
 
   // In this order: no new roots; every loop's stopping() is requested (`shutdown`); roots end (for
-  // at most `drain`; the pool and the backgrounds still work for them); the pool is joined, except
-  // abandoned threads; backgrounds run their last step and are joined; the loops stop. Again: the
-  // same answer. Not on a thread of this engine. The destructor does it too.
+  // at most `drain`; the pool and the backgrounds still work for them) and what they posted is
+  // delivered; the pool is joined, except abandoned threads; backgrounds run their last step and
+  // are joined; the loops stop. Again: the same answer. Not on a thread of this engine. The
+  // destructor does it too.
   virtual Leftovers shutdown() = 0;
 
  protected:
