@@ -133,8 +133,8 @@ TEST(Cancel, ARemovedCallbackDoesNotRun) {
   token.add(also);
   leaves.remove();
   {
-    Noted gone(notes, "gone"), *added = &gone;
-    token.add(*added);
+    Noted gone(notes, "gone");
+    token.add(gone);
   }
   token.request({});
   EXPECT_EQ(notes, (std::vector<std::string>{"stays", "also"}));

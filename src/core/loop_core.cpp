@@ -49,6 +49,7 @@ std::vector<std::string> LoopCore::parked() const {
       same->second += count;
   }
   std::vector<std::string> lines;
+  if (ready() > 0) lines.push_back(fmt::format("{} for their turn", ready()));
   for (const auto& [name, count] : by_text)
     if (count != 0) lines.push_back(fmt::format("{} for {}", count, name));
   return lines;

@@ -100,7 +100,7 @@ TEST_F(WaitTest, TheLoopKnowsWhoWaitsForWhat) {
   wait("b", {token});
   EXPECT_EQ(loop.parked(), Notes{"2 for the test"});
   token.request({});
-  EXPECT_EQ(loop.parked(), Notes{"1 for the test"});
+  EXPECT_EQ(loop.parked(), (Notes{"1 for their turn", "1 for the test"}));
   list.wake_all();
   loop.settle();
   EXPECT_EQ(loop.parked(), Notes{});
