@@ -128,6 +128,27 @@ TEST(Scope, JoinWaitsForChildrenThatChildrenSpawned) {
   EXPECT_EQ(ran, 5);
 }
 
+TEST(Scope, JoinWaitsForAChildSpawnedBetweenTheLastEndAndItsResumption) {
+  ManualLoop loop;
+  Notes notes;
+  Scope scope(loop, {});
+  auto joiner = [](Scope& scope, Notes& out) -> Task<void> {
+    scope.spawn(note_at(0s, "first", out));
+    auto joining = scope.join();
+    co_await std::move(joining);
+    out.push_back("joined");
+  };
+  auto latecomer = [](Scope& scope, Notes& out) -> Task<void> {
+    co_await yield();
+    EXPECT_EQ(scope.running(), 0u);
+    scope.spawn(note_at(1s, "late", out));
+  };
+  loop.start(joiner(scope, notes));
+  loop.start(latecomer(scope, notes));
+  loop.advance(1s);
+  EXPECT_EQ(notes, (Notes{"first", "late", "joined"}));
+}
+
 TEST(ScopeDeathTest, DyingBeforeItsChildrenAsserts) {
   auto die = [] {
     ManualLoop loop;
