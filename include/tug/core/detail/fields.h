@@ -173,13 +173,17 @@ constexpr auto with_fields(T& object, Call call) {
   }
 }
 
-// The types of the fields, in order.
+// The types of the fields, in order. (A lambda here is more than g++ 12 can take.)
 template <class... Fields>
 struct FieldTypes {};
+struct ListTypes {
+  template <class... Fields>
+  constexpr FieldTypes<Fields...> operator()(Fields&...) const {
+    return {};
+  }
+};
 template <class T>
-using fields_of = decltype(with_fields(std::declval<T&>(), [](auto&... fields) {
-  return FieldTypes<std::remove_reference_t<decltype(fields)>...>{};
-}));
+using fields_of = decltype(with_fields(std::declval<T&>(), ListTypes{}));
 
 template <class T>
 struct Ghost {
@@ -188,6 +192,12 @@ struct Ghost {
 template <std::size_t count>
 struct Addresses {
   const void* at[count ? count : 1];
+};
+struct TakeAddresses {
+  template <class... Fields>
+  constexpr Addresses<sizeof...(Fields)> operator()(Fields&... fields) const {
+    return {{&fields...}};
+  }
 };
 
 #ifdef __clang__
@@ -201,8 +211,7 @@ extern const Ghost<T> ghost;
 
 template <class T>
 consteval auto ghost_addresses() {
-  return with_fields(ghost<T>.value,
-                     [](auto&... fields) { return Addresses<sizeof...(fields)>{{&fields...}}; });
+  return with_fields(ghost<T>.value, TakeAddresses{});
 }
 #ifdef __clang__
 #pragma clang diagnostic pop

@@ -278,27 +278,21 @@ struct ShapeOf<T> {
 
 // --- variants
 
-// The tag of a struct: its first field, when that is a Literal.
-template <class T>
-struct TagOf {
-  static constexpr bool found = false;
+template <class F>
+struct LiteralText {
+  static constexpr std::string_view value = {};
 };
-template <class T>
-struct FirstLiteral {
-  static constexpr bool found = false;
-};
-template <Text text, class... F>
-struct FirstLiteral<FieldTypes<Literal<text>, F...>> {
-  static constexpr bool found = true;
+template <Text text>
+struct LiteralText<Literal<text>> {
   static constexpr std::string_view value = text.view();
 };
-template <class T>
-  requires(std::is_aggregate_v<T> && std::is_class_v<T> && !has_json_form<T>)
-struct TagOf<T> {
-  using First = FirstLiteral<fields_of<T>>;
-  static constexpr bool found = First::found;
-};
+consteval std::string_view first_literal(FieldTypes<>) { return {}; }
+template <class F, class... Rest>
+consteval std::string_view first_literal(FieldTypes<F, Rest...>) {
+  return LiteralText<F>::value;
+}
 
+// The tag of a struct is its first field, when that is a Literal.
 struct Alternative {
   unsigned mask = 0;
   std::string_view tag_field;
@@ -306,11 +300,12 @@ struct Alternative {
 };
 template <class T>
 consteval Alternative alternative_of() {
-  if constexpr (TagOf<T>::found) {
-    return {ShapeOf<T>::mask, field_names<T>[0], TagOf<T>::First::value};
-  } else {
-    return {ShapeOf<T>::mask, {}, {}};
+  Alternative alternative{ShapeOf<T>::mask, {}, {}};
+  if constexpr (ShapeOf<T>::value.kind == ShapeKind::object) {
+    alternative.tag = first_literal(fields_of<T>{});
+    if (!alternative.tag.empty()) alternative.tag_field = field_names<T>[0];
   }
+  return alternative;
 }
 template <class... T>
 consteval bool distinguishable() {
