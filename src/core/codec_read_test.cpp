@@ -256,6 +256,21 @@ TEST(ReadJson, TellsTheAlternativesOfAVariantApart) {
   for (const auto& [text, message] : cases) EXPECT_EQ(fault<Figure>(text), message) << text;
 }
 
+struct Markup {
+  std::string tag;
+  std::vector<std::variant<std::string, Markup>> children;
+};
+
+TEST(ReadJson, AVariantMayHoldTheStructItIsIn) {
+  const Json text = json(R"({"tag":"p","children":["a",{"tag":"b","children":["c"]}]})");
+  const auto markup = read_json<Markup>(text);
+  ASSERT_TRUE(markup) << markup.error().message();
+  EXPECT_EQ(std::get<Markup>(markup->children.at(1)).tag, "b");
+  EXPECT_EQ(write_json(*markup), text);
+  EXPECT_EQ(print_json(schema_of<Markup>()["properties"]["children"]["items"]),
+            R"({"anyOf":[{"type":"string"},{"$ref":"#"}]})");
+}
+
 struct Filled {
   std::vector<int> list = {1, 2, 3};
   std::map<std::string, int> table = {{"a", 1}};

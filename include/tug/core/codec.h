@@ -35,7 +35,8 @@
 #include <utility>
 #include <vector>
 
-#include "tug/core/detail/shape_of.h"
+#include "tug/core/detail/shape_of_struct.h"
+#include "tug/core/detail/shape_of_variant.h"
 #include "tug/core/error.h"
 #include "tug/core/json.h"
 #include "tug/core/reflect.h"

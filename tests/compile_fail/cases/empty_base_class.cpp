@@ -1,0 +1,9 @@
+// expect: a base class is not supported
+#include "tug/core/codec.h"
+
+struct Base {};
+struct Args : Base {
+  int own;
+};
+
+tug::Json schema() { return tug::schema_of<Args>(); }

@@ -1,0 +1,8 @@
+// expect: a raw pointer is not supported
+#include "tug/core/codec.h"
+
+struct Args {
+  int* number;
+};
+
+tug::Json schema() { return tug::schema_of<Args>(); }
