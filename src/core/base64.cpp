@@ -42,7 +42,8 @@ std::optional<std::string> from_base64(std::string_view text) {
   bytes.reserve(text.size() / 4 * 3);
   for (std::size_t i = 0; i < text.size(); i += 4) {
     const bool last = i + 4 == text.size();
-    const int padding = last ? (text[i + 3] == '=') + (text[i + 2] == '=' && text[i + 3] == '=') : 0;
+    const int padding =
+        last ? (text[i + 3] == '=') + (text[i + 2] == '=' && text[i + 3] == '=') : 0;
     std::uint32_t group = 0;
     for (int j = 0; j < 4; ++j) {
       const int value = j < 4 - padding ? kValues[static_cast<unsigned char>(text[i + j])] : 0;

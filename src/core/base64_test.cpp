@@ -6,9 +6,13 @@ namespace tug {
 namespace {
 
 TEST(Base64, FollowsTheTableOfTheStandard) {
-  const std::pair<std::string_view, std::string_view> table[] = {
-      {"", ""},           {"f", "Zg=="},         {"fo", "Zm8="},        {"foo", "Zm9v"},
-      {"foob", "Zm9vYg=="}, {"fooba", "Zm9vYmE="}, {"foobar", "Zm9vYmFy"}};
+  const std::pair<std::string_view, std::string_view> table[] = {{"", ""},
+                                                                 {"f", "Zg=="},
+                                                                 {"fo", "Zm8="},
+                                                                 {"foo", "Zm9v"},
+                                                                 {"foob", "Zm9vYg=="},
+                                                                 {"fooba", "Zm9vYmE="},
+                                                                 {"foobar", "Zm9vYmFy"}};
   for (auto [bytes, text] : table) {
     EXPECT_EQ(to_base64(bytes), text);
     EXPECT_EQ(from_base64(text), bytes);
@@ -25,7 +29,8 @@ TEST(Base64, EveryByteComesBack) {
 }
 
 TEST(Base64, RefusesWhatIsNotOneSpellingOfBytes) {
-  for (std::string_view bad : {"Zg=", "Zg", "Z===", "====", "Zm9v\n", "Zh==", "Zm9=", "Z=9v", "Zm-v"}) {
+  for (std::string_view bad :
+       {"Zg=", "Zg", "Z===", "====", "Zm9v\n", "Zh==", "Zm9=", "Z=9v", "Zm-v"}) {
     EXPECT_EQ(from_base64(bad), std::nullopt) << bad;
   }
 }

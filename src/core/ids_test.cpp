@@ -12,7 +12,7 @@ Time at_ms(std::int64_t ms) { return Time(std::chrono::milliseconds(ms)); }
 TEST(Ids, SortByTheTimeTheyWereMade) {
   auto ids = make_time_ordered_ids(7);
   std::string previous;
-  for (std::int64_t ms : {1, 2, 1'000, 1'700'000'000'000, 1'900'000'000'000}) {
+  for (std::int64_t ms : {1L, 2L, 1'000L, 1'700'000'000'000L, 1'900'000'000'000L}) {
     std::string id = ids->next(at_ms(ms));
     EXPECT_EQ(id.size(), 26u);
     EXPECT_LT(previous, id);

@@ -120,7 +120,8 @@ std::string text_at(const Json& json, std::string_view key) {
 }
 
 Result<Part> read_media(const Json& json) {
-  Media part{.mime = text_at(json, "mime"), .name = text_at(json, "name"), .url = text_at(json, "url")};
+  Media part{
+      .mime = text_at(json, "mime"), .name = text_at(json, "name"), .url = text_at(json, "url")};
   if (const Json* encoded = json.find("base64")) {
     auto bytes = from_base64(encoded->as_string());
     if (!bytes) return fail(ErrorKind::invalid, "media part: \"base64\" is not base64");
@@ -160,10 +161,14 @@ Result<Part> read_part(const Json& json) {
 
 std::string_view name_of(Role role) noexcept {
   switch (role) {
-    case Role::system: return "system";
-    case Role::user: return "user";
-    case Role::assistant: return "assistant";
-    case Role::tool: return "tool";
+    case Role::system:
+      return "system";
+    case Role::user:
+      return "user";
+    case Role::assistant:
+      return "assistant";
+    case Role::tool:
+      return "tool";
   }
   return "user";
 }

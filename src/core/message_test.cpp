@@ -48,7 +48,11 @@ TEST(Message, FingerprintTellsRolePartsAndPlaceApart) {
 }
 
 TEST(Message, InvalidUtf8IsRepairedOnEntry) {
-  EXPECT_EQ(Message::user("a\xff" "b")->text(), "a\xef\xbf\xbd" "b");
+  EXPECT_EQ(Message::user("a\xff"
+                          "b")
+                ->text(),
+            "a\xef\xbf\xbd"
+            "b");
   auto result = Message::results({ToolResult::text("\xc3")});
   EXPECT_EQ(result->tool_results()[0]->content, "\xef\xbf\xbd");
 }

@@ -4,19 +4,26 @@ namespace tug {
 
 std::string_view name_of(Effect effect) noexcept {
   switch (effect) {
-    case Effect::pure: return "pure";
-    case Effect::idempotent: return "idempotent";
-    case Effect::probed: return "probed";
-    case Effect::at_most_once: return "at_most_once";
+    case Effect::pure:
+      return "pure";
+    case Effect::idempotent:
+      return "idempotent";
+    case Effect::probed:
+      return "probed";
+    case Effect::at_most_once:
+      return "at_most_once";
   }
   return "at_most_once";
 }
 
 std::string_view name_of(Visibility visibility) noexcept {
   switch (visibility) {
-    case Visibility::model: return "model";
-    case Visibility::code: return "code";
-    case Visibility::hidden: return "hidden";
+    case Visibility::model:
+      return "model";
+    case Visibility::code:
+      return "code";
+    case Visibility::hidden:
+      return "hidden";
   }
   return "hidden";
 }

@@ -17,8 +17,8 @@ std::string first_line(const std::string& path) {
   return line;
 }
 
-// Field 22 of /proc/PID/stat. The second field is the command in parentheses and may hold anything, so
-// fields are counted from the last parenthesis.
+// Field 22 of /proc/PID/stat. The second field is the command in parentheses and may hold anything,
+// so fields are counted from the last parenthesis.
 std::optional<std::uint64_t> start_ticks(std::int64_t pid) {
   const std::string line = first_line("/proc/" + std::to_string(pid) + "/stat");
   const std::size_t end = line.rfind(')');

@@ -1,7 +1,7 @@
 // The one writer of a store: takes what the logs of all loops have queued and commits it in groups.
 //
-// While one group is on its way to the disk the next one gathers, so a thousand roots share a handful of
-// syncs. Verdicts go back to the loops, one message per loop and group.
+// While one group is on its way to the disk the next one gathers, so a thousand roots share a
+// handful of syncs. Verdicts go back to the loops, one message per loop and group.
 #pragma once
 
 #include <memory>
@@ -45,7 +45,8 @@ class Committer {
 
   // Any thread. After close() the listeners hear `cancelled`.
   void submit(std::vector<Submission> submissions) noexcept;
-  // Runs on the committer's thread, in order with the submissions. False, and nothing runs, after close().
+  // Runs on the committer's thread, in order with the submissions. False, and nothing runs, after
+  // close().
   bool call(Job job) noexcept;
   // Commits what is queued, then ends the thread. Not on a loop.
   void close() noexcept;

@@ -1,4 +1,5 @@
-// The text of an event's data, the message included: the same bytes in the journal and on the stream.
+// The text of an event's data, the message included: the same bytes in the journal and on the
+// stream.
 #pragma once
 
 #include <string>

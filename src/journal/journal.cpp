@@ -55,9 +55,10 @@ class StoredJournal final : public Journal, private CommitWatcher {
     Loop& loop = co_await this_loop();
     TUG_CO_TRY(entered, enter(root));
     auto slot = std::make_shared<Slot<RootInfo>>();
-    const bool asked = committer_.call(
-        [this, slot, root, mailbox = loop.mailbox(), now = loop.wall()]() noexcept {
-          auto claimed = guarded("claiming a root", [&] { return store_->claim(root, owner_, now); });
+    const bool asked =
+        committer_.call([this, slot, root, mailbox = loop.mailbox(), now = loop.wall()]() noexcept {
+          auto claimed =
+              guarded("claiming a root", [&] { return store_->claim(root, owner_, now); });
           mailbox->post([slot, claimed = std::move(claimed)]() mutable noexcept {
             slot->value = std::move(claimed);
             slot->waiters.wake_all();
@@ -107,7 +108,8 @@ class StoredJournal final : public Journal, private CommitWatcher {
     auto reading = read_until(root, seq - 1, 1, {});
     TUG_CO_TRY(records, co_await std::move(reading));
     if (records.empty() || records.front().seq != seq) {
-      co_return fail(ErrorKind::invalid, "run " + root.text() + " has no record " + std::to_string(seq),
+      co_return fail(ErrorKind::invalid,
+                     "run " + root.text() + " has no record " + std::to_string(seq),
                      "`tug show --events` lists its records");
     }
     co_return Base{root, seq, records.front().hash};
@@ -136,7 +138,8 @@ class StoredJournal final : public Journal, private CommitWatcher {
     std::shared_ptr<Slot<void>> slot_;
   };
 
-  Task<Result<std::vector<Record>>> read_until(RunId root, Seq after, std::size_t limit, Until until) {
+  Task<Result<std::vector<Record>>> read_until(RunId root, Seq after, std::size_t limit,
+                                               Until until) {
     auto work = [store = store_, root = std::move(root), after, limit](std::stop_token) {
       return store->read(root, after, limit);
     };
@@ -158,7 +161,8 @@ class StoredJournal final : public Journal, private CommitWatcher {
     std::scoped_lock lock(mutex_);
     if (open_.insert(root).second) return {};
     return fail(ErrorKind::denied, "root " + root.text() + " is open in this process",
-                "use that run's handle, or wait for it to end", Denied{root.text(), "this process"});
+                "use that run's handle, or wait for it to end",
+                Denied{root.text(), "this process"});
   }
 
   void leave(const RunId& root) noexcept {

@@ -13,7 +13,8 @@ class Observers {
  public:
   void add(std::shared_ptr<Sink> sink);
   void remove(const Sink& sink) noexcept;
-  // An event that an observer emits while it is told of another waits until everybody was told of the first.
+  // An event that an observer emits while it is told of another waits until everybody was told of
+  // the first.
   void show(Event event) noexcept;
   void show_durable(Seq seq) noexcept;
 

@@ -1,5 +1,5 @@
-// What the logs of one loop have queued since the last flush. One flush a step, for all of them: one lock,
-// one wake of the committer. Loop thread only.
+// What the logs of one loop have queued since the last flush. One flush a step, for all of them:
+// one lock, one wake of the committer. Loop thread only.
 #pragma once
 
 #include <memory>

@@ -11,7 +11,8 @@ constexpr std::size_t kCatchUpPage = 256;
 
 // Joins `next` to `last` when both are pieces of the same stream of the same call.
 bool join_deltas(Event& last, const Event& next) {
-  if (last.kind != Kind::model_delta || next.kind != Kind::model_delta || last.who != next.who) return false;
+  if (last.kind != Kind::model_delta || next.kind != Kind::model_delta || last.who != next.who)
+    return false;
   if (last.data["call"] != next.data["call"]) return false;
   for (std::string_view field : {"text", "reasoning"}) {
     const Json* before = last.data.find(field);
@@ -187,7 +188,8 @@ class BoundedQueue final : public QueuedSink {
 
 std::shared_ptr<QueuedSink> make_queued_sink(Engine& engine, std::shared_ptr<RecordStore> store,
                                              std::shared_ptr<Sink> slow, QueueOptions options) {
-  return std::make_shared<BoundedQueue>(engine, std::move(store), std::move(slow), std::move(options));
+  return std::make_shared<BoundedQueue>(engine, std::move(store), std::move(slow),
+                                        std::move(options));
 }
 
 }  // namespace tug

@@ -88,7 +88,10 @@ Encoded encode(const Event& event) {
     std::string bytes = body.substr(start);
     const Digest digest = sha256(bytes);
     body.resize(head);
-    body.append(",\"blob\":\"").append(digest.hex()).append("\",\"size\":").append(std::to_string(size));
+    body.append(",\"blob\":\"")
+        .append(digest.hex())
+        .append("\",\"size\":")
+        .append(std::to_string(size));
     body.shrink_to_fit();
     encoded.blob = std::make_unique<Blob>(Blob{digest, std::move(bytes)});
   }
@@ -124,7 +127,8 @@ Result<Event> decode(const Record& record, BlobSource& blobs) {
     const auto digest = Digest::from_hex(named->as_string());
     if (!digest) return damaged(record, "its blob has no valid digest");
     TUG_TRY(bytes, blobs.blob(*digest));
-    if (sha256(bytes) != *digest) return damaged(record, "blob " + digest->hex() + " has other bytes");
+    if (sha256(bytes) != *digest)
+      return damaged(record, "blob " + digest->hex() + " has other bytes");
     auto data = parse_json(bytes);
     if (!data) return damaged(record, "blob " + digest->hex() + " is not JSON");
     event.data = *std::move(data);

@@ -18,7 +18,8 @@ Result<void> verify_blob(RecordStore& store, const RunId& root, const Record& re
   const auto named = blob_of(record.body);
   if (!named) return {};
   auto bytes = store.blob(*named);
-  if (!bytes) return damage(root, record.seq, "blob " + named->hex() + ": " + bytes.error().message());
+  if (!bytes)
+    return damage(root, record.seq, "blob " + named->hex() + ": " + bytes.error().message());
   if (sha256(*bytes) == *named) return {};
   return damage(root, record.seq, "blob " + named->hex() + " has other bytes");
 }
@@ -31,10 +32,12 @@ Result<void> verify_records(RecordStore& store, const RootInfo& info) {
     TUG_TRY(records, store.read(root, seen, kPage));
     for (const Record& record : records) {
       if (record.seq != seen + 1) {
-        return damage(root, seen + 1, "it is missing; the next one is " + std::to_string(record.seq));
+        return damage(root, seen + 1,
+                      "it is missing; the next one is " + std::to_string(record.seq));
       }
       if (chain.next(record.who, record.seq, record.ts, record.body) != record.hash) {
-        return damage(root, record.seq, "its hash does not fit its content and the record before it");
+        return damage(root, record.seq,
+                      "its hash does not fit its content and the record before it");
       }
       TUG_TRY(checked, verify_blob(store, root, record));
       seen = record.seq;
@@ -47,19 +50,26 @@ Result<void> verify_records(RecordStore& store, const RootInfo& info) {
 
 std::string_view name_of(RootStatus status) noexcept {
   switch (status) {
-    case RootStatus::pending: return "pending";
-    case RootStatus::running: return "running";
-    case RootStatus::parked: return "parked";
-    case RootStatus::completed: return "completed";
-    case RootStatus::failed: return "failed";
-    case RootStatus::cancelled: return "cancelled";
+    case RootStatus::pending:
+      return "pending";
+    case RootStatus::running:
+      return "running";
+    case RootStatus::parked:
+      return "parked";
+    case RootStatus::completed:
+      return "completed";
+    case RootStatus::failed:
+      return "failed";
+    case RootStatus::cancelled:
+      return "cancelled";
   }
   return "pending";
 }
 
 std::string to_text(const Owner& owner) {
   const ProcessIdentity& process = owner.process;
-  return print_json(Json::array({process.host, process.boot, process.pid, process.started, owner.serial}));
+  return print_json(
+      Json::array({process.host, process.boot, process.pid, process.started, owner.serial}));
 }
 
 std::optional<Owner> owner_from(std::string_view text) {
@@ -70,8 +80,9 @@ std::optional<Owner> owner_from(std::string_view text) {
   const auto started = fields[3].as_uint();
   const auto serial = fields[4].as_uint();
   if (!pid || !started || !serial) return std::nullopt;
-  return Owner{{std::string(fields[0].as_string()), std::string(fields[1].as_string()), *pid, *started},
-               *serial};
+  return Owner{
+      {std::string(fields[0].as_string()), std::string(fields[1].as_string()), *pid, *started},
+      *serial};
 }
 
 Result<void> verify_root(RecordStore& store, const RunId& root) {

@@ -7,7 +7,9 @@ namespace tug {
 namespace {
 
 // The part of a log that its commits hold on to: it may outlive the RootLog until the last verdict.
-class Line final : public CommitListener, public Pending, public std::enable_shared_from_this<Line> {
+class Line final : public CommitListener,
+                   public Pending,
+                   public std::enable_shared_from_this<Line> {
  public:
   Line(std::shared_ptr<Outbox> outbox, RootLogStart start)
       : outbox_(std::move(outbox)),
@@ -138,7 +140,8 @@ class Line final : public CommitListener, public Pending, public std::enable_sha
  private:
   struct PartialTimer : Timer {
     explicit PartialTimer(Line& owner)
-        : Timer([](Timer& self) noexcept { static_cast<PartialTimer&>(self).line.mark(); }), line(owner) {}
+        : Timer([](Timer& self) noexcept { static_cast<PartialTimer&>(self).line.mark(); }),
+          line(owner) {}
     Line& line;
   };
 
@@ -172,7 +175,8 @@ class Line final : public CommitListener, public Pending, public std::enable_sha
 
 class JournaledLog final : public RootLog {
  public:
-  JournaledLog(std::shared_ptr<Line> line, Job gone) : line_(std::move(line)), gone_(std::move(gone)) {}
+  JournaledLog(std::shared_ptr<Line> line, Job gone)
+      : line_(std::move(line)), gone_(std::move(gone)) {}
   ~JournaledLog() override {
     line_->release();
     gone_();
@@ -184,9 +188,13 @@ class JournaledLog final : public RootLog {
   Task<Result<void>> durable(Seq seq, Until until) override {
     return line_->wait_durable(seq, std::move(until));
   }
-  void keep_partial(CallId call, std::string bytes) noexcept override { line_->keep_partial(call, bytes); }
+  void keep_partial(CallId call, std::string bytes) noexcept override {
+    line_->keep_partial(call, bytes);
+  }
   void drop_partial(CallId call) noexcept override { line_->drop_partial(call); }
-  void took(std::vector<std::int64_t> commands) noexcept override { line_->took(std::move(commands)); }
+  void took(std::vector<std::int64_t> commands) noexcept override {
+    line_->took(std::move(commands));
+  }
   void set_status(RootStatus status, Json summary) noexcept override {
     line_->set_status(status, std::move(summary));
   }
@@ -210,7 +218,8 @@ class JournaledLog final : public RootLog {
 
 }  // namespace
 
-std::unique_ptr<RootLog> make_root_log(std::shared_ptr<Outbox> outbox, RootLogStart start, Job gone) {
+std::unique_ptr<RootLog> make_root_log(std::shared_ptr<Outbox> outbox, RootLogStart start,
+                                       Job gone) {
   auto line = std::make_shared<Line>(std::move(outbox), std::move(start));
   return std::make_unique<JournaledLog>(std::move(line), std::move(gone));
 }

@@ -19,6 +19,7 @@ struct RootLogStart {
 };
 
 // `gone` runs when the log is, on its loop.
-std::unique_ptr<RootLog> make_root_log(std::shared_ptr<Outbox> outbox, RootLogStart start, Job gone);
+std::unique_ptr<RootLog> make_root_log(std::shared_ptr<Outbox> outbox, RootLogStart start,
+                                       Job gone);
 
 }  // namespace tug

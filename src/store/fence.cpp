@@ -30,7 +30,8 @@ Result<void> check_fence(const RootInfo& info, const Batch& batch) {
   if (!batch.records.empty() && batch.records.front().seq != info.last_seq + 1) {
     return fail(ErrorKind::internal, "root " + batch.root.text() + ": record " +
                                          std::to_string(batch.records.front().seq) +
-                                         " does not follow record " + std::to_string(info.last_seq));
+                                         " does not follow record " +
+                                         std::to_string(info.last_seq));
   }
   return {};
 }
@@ -41,7 +42,8 @@ Result<void> may_claim(const RootInfo& info, const Owner& claimant) {
   return fail(ErrorKind::denied,
               "root " + info.who->run_id.text() + " is owned by process " +
                   std::to_string(process.pid) + " on " + process.host + ", which is alive",
-              "wait for it to end, or stop it", Denied{info.who->run_id.text(), to_text(*info.owner)});
+              "wait for it to end, or stop it",
+              Denied{info.who->run_id.text(), to_text(*info.owner)});
 }
 
 Failure no_such_root(const RunId& root, const std::string& where) {
@@ -55,8 +57,9 @@ Failure no_such_blob(const Digest& digest, const std::string& where) {
 }
 
 Failure no_such_base(const Base& base) {
-  return fail(ErrorKind::invalid, "run " + base.root.text() + " has no record " +
-                                      std::to_string(base.seq) + " with the given hash",
+  return fail(ErrorKind::invalid,
+              "run " + base.root.text() + " has no record " + std::to_string(base.seq) +
+                  " with the given hash",
               "take the base from the journal (Journal::base_at)");
 }
 

@@ -7,7 +7,8 @@ namespace tug {
 
 // The info of a root as its first batch makes it.
 RootInfo first_info(const Batch& batch);
-// The batch comes from the owner's epoch and goes on where the root stands; else `denied` or `internal`.
+// The batch comes from the owner's epoch and goes on where the root stands; else `denied` or
+// `internal`.
 Result<void> check_fence(const RootInfo& info, const Batch& batch);
 // Nobody else alive owns the root; else `denied`.
 Result<void> may_claim(const RootInfo& info, const Owner& claimant);

@@ -38,7 +38,8 @@ Result<FileLock> FileLock::open(const std::string& path) {
               Denied{path, "the file system"});
 }
 
-// Waits by asking again: a blocking wait would have no deadline, and a stopped process must not stop us.
+// Waits by asking again: a blocking wait would have no deadline, and a stopped process must not
+// stop us.
 bool FileLock::take(short type, long byte, std::uint32_t wait_ms) const noexcept {
   struct flock range = {};
   range.l_type = type;

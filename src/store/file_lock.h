@@ -1,8 +1,9 @@
 // The lock that keeps commits and checkpoints of all processes apart.
 //
-// Two bytes of one file: a turnstile and the lock itself. A commit passes the turnstile and holds the lock
-// shared; a checkpoint holds the turnstile, so that no new commit comes in, and takes the lock alone once the
-// commits in hand are done. Without the turnstile a steady stream of commits would starve every checkpoint.
+// Two bytes of one file: a turnstile and the lock itself. A commit passes the turnstile and holds
+// the lock shared; a checkpoint holds the turnstile, so that no new commit comes in, and takes the
+// lock alone once the commits in hand are done. Without the turnstile a steady stream of commits
+// would starve every checkpoint.
 #pragma once
 
 #include <cstdint>

@@ -10,10 +10,10 @@ namespace {
 Result<void> check_name(std::string_view what, std::string_view name) {
   if (!name.empty() && name.size() <= Store::kMaxStoreName) return {};
   return fail(ErrorKind::invalid,
-              name.empty() ? "store: the " + std::string(what) + " is empty"
-                           : "store: the " + std::string(what) + " \"" +
-                                 std::string(name.substr(0, 32)) + "...\" has " +
-                                 std::to_string(name.size()) + " bytes",
+              name.empty()
+                  ? "store: the " + std::string(what) + " is empty"
+                  : "store: the " + std::string(what) + " \"" + std::string(name.substr(0, 32)) +
+                        "...\" has " + std::to_string(name.size()) + " bytes",
               "use 1 to " + std::to_string(Store::kMaxStoreName) + " bytes");
 }
 

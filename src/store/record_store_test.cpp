@@ -149,7 +149,8 @@ TEST_P(RecordStoreSuite, BlobsPartialsAndCommandsComeAndGoWithTheBatch) {
   ASSERT_TRUE(commit(batch));
   EXPECT_EQ(store_->blob(sha256("big")).value(), "big");
   EXPECT_EQ(store_->partials(RunId("r1"))->size(), 3u);
-  ASSERT_TRUE(store_->send(RunId("r1"), {.command = R"({"cancel":true})", .sender = "me", .created = at_second(3)}));
+  ASSERT_TRUE(store_->send(
+      RunId("r1"), {.command = R"({"cancel":true})", .sender = "me", .created = at_second(3)}));
   ASSERT_TRUE(store_->send(RunId("r1"), {.command = R"({"pause":true})", .sender = "you"}));
   auto inbox = store_->inbox(RunId("r1")).value();
   ASSERT_EQ(inbox.size(), 2u);
@@ -204,8 +205,8 @@ TEST_P(RecordStoreSuite, ABaseThatDoesNotExistIsRefused) {
 TEST_P(RecordStoreSuite, ChildRunsKeepTheirLineage) {
   RootWriter root("r1");
   Batch batch = root.batch(1);
-  auto child = std::make_shared<const Lineage>(Lineage{RunId("c1"), ThreadId("t2"), RunId("r1"), RunId("r1"),
-                                                       CallId("1.0"), 1, "helper"});
+  auto child = std::make_shared<const Lineage>(
+      Lineage{RunId("c1"), ThreadId("t2"), RunId("r1"), RunId("r1"), CallId("1.0"), 1, "helper"});
   root.add(batch, child);
   auto grandchild = std::make_shared<const Lineage>(
       Lineage{RunId("g1"), ThreadId("t2"), RunId("r1"), RunId("c1"), CallId("2.0"), 2, ""});

@@ -11,12 +11,14 @@ namespace {
 Error sqlite_error(sqlite3* raw, const std::string& path, std::string_view doing) {
   const int code = raw ? sqlite3_extended_errcode(raw) : SQLITE_NOMEM;
   const int system = raw ? sqlite3_system_errno(raw) : 0;
-  std::string text = path + ": " + std::string(doing) + ": " +
-                     (raw ? sqlite3_errmsg(raw) : "out of memory");
-  if (system && (code & 0xff) == SQLITE_IOERR) text += std::string(" (") + std::strerror(system) + ")";
+  std::string text =
+      path + ": " + std::string(doing) + ": " + (raw ? sqlite3_errmsg(raw) : "out of memory");
+  if (system && (code & 0xff) == SQLITE_IOERR)
+    text += std::string(" (") + std::strerror(system) + ")";
   switch (code & 0xff) {
     case SQLITE_FULL:
-      return Error(ErrorKind::exhausted, text, "free space on that disk, then resume; nothing durable is lost");
+      return Error(ErrorKind::exhausted, text,
+                   "free space on that disk, then resume; nothing durable is lost");
     case SQLITE_IOERR:
       if (system == ENOSPC || system == EDQUOT || system == EFBIG) {
         return Error(ErrorKind::exhausted, text,
@@ -33,7 +35,8 @@ Error sqlite_error(sqlite3* raw, const std::string& path, std::string_view doing
     case SQLITE_PERM:
     case SQLITE_CANTOPEN:
     case SQLITE_AUTH:
-      return Error(ErrorKind::denied, text, "make it writable for this user, or name another --state-dir",
+      return Error(ErrorKind::denied, text,
+                   "make it writable for this user, or name another --state-dir",
                    Denied{path, "the file system"});
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
@@ -53,13 +56,14 @@ Statement& Statement::bind(std::int64_t value) noexcept {
 }
 
 Statement& Statement::bind_text(std::string_view text) noexcept {
-  sqlite3_bind_text(raw_.get(), ++bound_, text.data() ? text.data() : "", static_cast<int>(text.size()),
-                    SQLITE_STATIC);
+  sqlite3_bind_text(raw_.get(), ++bound_, text.data() ? text.data() : "",
+                    static_cast<int>(text.size()), SQLITE_STATIC);
   return *this;
 }
 
 Statement& Statement::bind_blob(std::string_view bytes) noexcept {
-  sqlite3_bind_blob64(raw_.get(), ++bound_, bytes.data() ? bytes.data() : "", bytes.size(), SQLITE_STATIC);
+  sqlite3_bind_blob64(raw_.get(), ++bound_, bytes.data() ? bytes.data() : "", bytes.size(),
+                      SQLITE_STATIC);
   return *this;
 }
 
@@ -119,6 +123,8 @@ Result<Statement> Database::prepare(std::string_view sql) {
   return Statement(raw);
 }
 
-Error Database::error(std::string_view doing) const { return sqlite_error(raw_.get(), path_, doing); }
+Error Database::error(std::string_view doing) const {
+  return sqlite_error(raw_.get(), path_, doing);
+}
 
 }  // namespace tug

@@ -1,4 +1,5 @@
-// SQLite's C API with owners and our errors; nothing else includes sqlite3.h but the files of this backend.
+// SQLite's C API with owners and our errors; nothing else includes sqlite3.h but the files of this
+// backend.
 #pragma once
 
 #include <sqlite3.h>
@@ -12,7 +13,8 @@
 
 namespace tug {
 
-// A prepared statement. Bind in order, step, read columns, reset; views live until the next step or reset.
+// A prepared statement. Bind in order, step, read columns, reset; views live until the next step or
+// reset.
 class Statement {
  public:
   Statement() = default;
@@ -28,7 +30,9 @@ class Statement {
   int run() noexcept;
   void reset() noexcept;
 
-  std::int64_t integer(int column) const noexcept { return sqlite3_column_int64(raw_.get(), column); }
+  std::int64_t integer(int column) const noexcept {
+    return sqlite3_column_int64(raw_.get(), column);
+  }
   std::string_view text(int column) const noexcept;
   std::string_view blob(int column) const noexcept;
   bool is_null(int column) const noexcept {

@@ -70,8 +70,8 @@ Result<std::int64_t> pragma(Database& database, const char* name) {
   return statement.integer(0);
 }
 
-// A journal that exists must be one, whole and of a version we know, before SQLite may touch it: SQLite
-// would take an empty file for a new database.
+// A journal that exists must be one, whole and of a version we know, before SQLite may touch it:
+// SQLite would take an empty file for a new database.
 Result<bool> already_there(const std::string& path) {
   struct stat status = {};
   if (stat(path.c_str(), &status) != 0) {
@@ -105,7 +105,9 @@ Result<void> create_journal(const std::string& folder, const std::string& path) 
     auto opened = Database::open(fresh, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, 0);
     umask(mask);
     TUG_TRY(database, std::move(opened));
-    TUG_TRY(begun, database.exec("pragma page_size=4096; pragma journal_mode=wal; pragma synchronous=full; begin"));
+    TUG_TRY(begun,
+            database.exec(
+                "pragma page_size=4096; pragma journal_mode=wal; pragma synchronous=full; begin"));
     TUG_TRY(made, database.exec(kTables));
     const std::string marks = "insert into meta values('format','" + std::to_string(kFormat) +
                               "'); pragma application_id=" + std::to_string(kApplication) +
@@ -154,8 +156,9 @@ Result<OpenedJournal> open_journal_file(const std::string& folder, const SqliteO
   }
   TUG_TRY(writer, Database::open(path, SQLITE_OPEN_READWRITE, options.busy_ms));
   TUG_TRY(known, check_version(writer));
-  TUG_TRY(set, writer.exec("pragma synchronous=full; pragma wal_autocheckpoint=0; pragma foreign_keys=on; "
-                           "pragma journal_size_limit=67108864"));
+  TUG_TRY(set, writer.exec(
+                   "pragma synchronous=full; pragma wal_autocheckpoint=0; pragma foreign_keys=on; "
+                   "pragma journal_size_limit=67108864"));
   if (options.max_pages) {
     const std::string cap = "pragma max_page_count=" + std::to_string(options.max_pages);
     TUG_TRY(capped, writer.exec(cap.c_str()));

@@ -10,11 +10,13 @@ namespace {
 
 Time time_of(std::int64_t nanos) { return Time(Duration(nanos)); }
 
-Failure damaged(const std::string& file, const std::string& root, Seq seq, const std::string& what) {
-  return fail(ErrorKind::invalid,
-              file + ": root " + root + (seq ? ", record " + std::to_string(seq) : "") + ": " + what,
-              "the file is damaged; restore it from a copy",
-              Damage{.file = file, .root = root, .seq = seq});
+Failure damaged(const std::string& file, const std::string& root, Seq seq,
+                const std::string& what) {
+  return fail(
+      ErrorKind::invalid,
+      file + ": root " + root + (seq ? ", record " + std::to_string(seq) : "") + ": " + what,
+      "the file is damaged; restore it from a copy",
+      Damage{.file = file, .root = root, .seq = seq});
 }
 
 constexpr const char* kRootColumns =
@@ -80,7 +82,8 @@ class Lineages {
     statement.bind(run);
     const int code = statement.step();
     if (code == SQLITE_DONE) {
-      return damaged(database_.path(), root_.text(), 0, "run number " + std::to_string(run) + " is missing");
+      return damaged(database_.path(), root_.text(), 0,
+                     "run number " + std::to_string(run) + " is missing");
     }
     if (code != SQLITE_ROW) return Failure(database_.error("reading a run"));
     auto who = std::make_shared<Lineage>();
@@ -114,7 +117,8 @@ Result<RootInfo> read_root(Database& database, const RunId& root, const std::str
 Result<Database*> SqliteReader::connection() {
   if (database_) return &*database_;
   TUG_TRY(opened, Database::open(path_, SQLITE_OPEN_READWRITE, busy_ms_));
-  TUG_TRY(set, opened.exec("pragma synchronous=full; pragma wal_autocheckpoint=0; pragma foreign_keys=on"));
+  TUG_TRY(set, opened.exec(
+                   "pragma synchronous=full; pragma wal_autocheckpoint=0; pragma foreign_keys=on"));
   database_ = std::move(opened);
   return &*database_;
 }
@@ -160,7 +164,8 @@ Result<std::vector<Record>> SqliteReader::read(const RunId& root, Seq after, std
   std::vector<Record> records;
   int code = statement.step();
   for (; code == SQLITE_ROW; code = statement.step()) {
-    Record record{.seq = static_cast<Seq>(statement.integer(0)), .ts = time_of(statement.integer(2))};
+    Record record{.seq = static_cast<Seq>(statement.integer(0)),
+                  .ts = time_of(statement.integer(2))};
     TUG_TRY(who, lineages.of(statement.integer(1)));
     record.who = std::move(who);
     record.body = statement.blob(3);
@@ -188,7 +193,8 @@ Result<std::vector<Partial>> SqliteReader::partials(const RunId& root) {
   std::scoped_lock lock(mutex_);
   TUG_TRY(database, connection());
   TUG_TRY(id, root_id(*database, root));
-  TUG_TRY(statement, database->prepare("select call, n, bytes from partial where root=? order by call, n"));
+  TUG_TRY(statement,
+          database->prepare("select call, n, bytes from partial where root=? order by call, n"));
   statement.bind(id);
   std::vector<Partial> partials;
   int code = statement.step();
@@ -204,7 +210,9 @@ Result<std::vector<InboxCommand>> SqliteReader::inbox(const RunId& root) {
   std::scoped_lock lock(mutex_);
   TUG_TRY(database, connection());
   TUG_TRY(id, root_id(*database, root));
-  TUG_TRY(statement, database->prepare("select id, command, sender, created from inbox where root=? order by id"));
+  TUG_TRY(
+      statement,
+      database->prepare("select id, command, sender, created from inbox where root=? order by id"));
   statement.bind(id);
   std::vector<InboxCommand> commands;
   int code = statement.step();
@@ -220,7 +228,8 @@ Result<void> SqliteReader::send(const RunId& root, const InboxCommand& command) 
   std::scoped_lock lock(mutex_);
   TUG_TRY(database, connection());
   TUG_TRY(id, root_id(*database, root));
-  TUG_TRY(statement, database->prepare("insert into inbox(root,command,sender,created) values(?,?,?,?)"));
+  TUG_TRY(statement,
+          database->prepare("insert into inbox(root,command,sender,created) values(?,?,?,?)"));
   statement.bind(id)
       .bind_blob(command.command)
       .bind_text(command.sender)
@@ -242,8 +251,8 @@ Result<void> SqliteReader::check_integrity() {
   }
   if (code != SQLITE_DONE) return Failure(database->error("checking integrity"));
   if (findings.empty()) return {};
-  return fail(ErrorKind::invalid, path_ + ": " + findings, "the file is damaged; restore it from a copy",
-              Damage{.file = path_});
+  return fail(ErrorKind::invalid, path_ + ": " + findings,
+              "the file is damaged; restore it from a copy", Damage{.file = path_});
 }
 
 }  // namespace tug

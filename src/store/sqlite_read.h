@@ -1,4 +1,5 @@
-// The reading side of the SQLite backend: one connection of its own behind a mutex, opened when first used.
+// The reading side of the SQLite backend: one connection of its own behind a mutex, opened when
+// first used.
 #pragma once
 
 #include <mutex>
@@ -15,7 +16,8 @@ Result<RootInfo> read_root(Database& database, const RunId& root, const std::str
 
 class SqliteReader {
  public:
-  SqliteReader(std::string path, std::uint32_t busy_ms) : path_(std::move(path)), busy_ms_(busy_ms) {}
+  SqliteReader(std::string path, std::uint32_t busy_ms)
+      : path_(std::move(path)), busy_ms_(busy_ms) {}
 
   Result<RootInfo> info(const RunId& root);
   Result<std::vector<RootInfo>> list(std::size_t limit);

@@ -30,9 +30,11 @@ Result<void> prepare(Database& database, Writes& w) {
       {&w.keep, "release batch"},
       {&w.undo, "rollback to batch"},
       {&w.new_root,
-       "insert into root(run_id,thread_id,base,base_seq,genesis,epoch,owner,status,created,updated,summary) "
+       "insert into "
+       "root(run_id,thread_id,base,base_seq,genesis,epoch,owner,status,created,updated,summary) "
        "values(?,?,?,?,?,?,?,?,?,?,?)"},
-      {&w.new_run, "insert into run(run_id,root,parent,depth,agent,call_id,thread_id) values(?,?,?,?,?,?,?)"},
+      {&w.new_run,
+       "insert into run(run_id,root,parent,depth,agent,call_id,thread_id) values(?,?,?,?,?,?,?)"},
       {&w.root_of, "select id from root where run_id=?"},
       {&w.epoch_of, "select epoch,owner from root where id=?"},
       {&w.last_of, "select seq from record where root=? order by seq desc limit 1"},
@@ -116,8 +118,12 @@ class SqliteRecordStore final : public RecordStore {
     return reader_.read(root, after, limit);
   }
   Result<std::string> blob(const Digest& digest) override { return reader_.blob(digest); }
-  Result<std::vector<Partial>> partials(const RunId& root) override { return reader_.partials(root); }
-  Result<std::vector<InboxCommand>> inbox(const RunId& root) override { return reader_.inbox(root); }
+  Result<std::vector<Partial>> partials(const RunId& root) override {
+    return reader_.partials(root);
+  }
+  Result<std::vector<InboxCommand>> inbox(const RunId& root) override {
+    return reader_.inbox(root);
+  }
   Result<void> check_integrity() override { return reader_.check_integrity(); }
   std::string where() const override { return folder_; }
 
@@ -259,7 +265,8 @@ class SqliteRecordStore final : public RecordStore {
     Using epoch(writes_.epoch_of);
     epoch->bind(root.id);
     if (epoch->step() != SQLITE_ROW) return Failure(db_.error("reading the epoch"));
-    RootInfo info{.epoch = static_cast<std::uint64_t>(epoch->integer(0)), .last_seq = root.last_seq};
+    RootInfo info{.epoch = static_cast<std::uint64_t>(epoch->integer(0)),
+                  .last_seq = root.last_seq};
     if (info.epoch != batch.epoch) info.owner = owner_from(epoch->text(1));
     TUG_TRY(ours, check_fence(info, batch));
     return &root;
@@ -275,7 +282,8 @@ class SqliteRecordStore final : public RecordStore {
   }
 
   Result<std::int64_t> run_id(OpenRoot& root, const LineagePtr& who) {
-    if (auto known = root.runs.find(who->run_id.text()); known != root.runs.end()) return known->second;
+    if (auto known = root.runs.find(who->run_id.text()); known != root.runs.end())
+      return known->second;
     {
       Using found(writes_.run_of);
       found->bind_text(who->run_id.text());
@@ -316,7 +324,10 @@ class SqliteRecordStore final : public RecordStore {
     info.updated = now;
     TUG_TRY(id, find_root(root));
     const std::string text = to_text(owner);
-    writes_.claim.bind(static_cast<std::int64_t>(info.epoch)).bind_text(text).bind(nanos(now)).bind(id);
+    writes_.claim.bind(static_cast<std::int64_t>(info.epoch))
+        .bind_text(text)
+        .bind(nanos(now))
+        .bind(id);
     if (writes_.claim.run() != SQLITE_DONE) return Failure(db_.error("claiming a root"));
     return info;
   }
@@ -329,7 +340,8 @@ class SqliteRecordStore final : public RecordStore {
     Locked held(lock_);
     const int code =
         sqlite3_wal_checkpoint_v2(db_.raw(), nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
-    // A reader that still looks at the log keeps it from being cut; what it holds is safe and stays.
+    // A reader that still looks at the log keeps it from being cut; what it holds is safe and
+    // stays.
     if (code == SQLITE_OK) wal_pages_ = 0;
     if (code == SQLITE_OK || code == SQLITE_BUSY) return {};
     return Failure(db_.error("checkpointing"));
@@ -347,7 +359,8 @@ class SqliteRecordStore final : public RecordStore {
 
 }  // namespace
 
-Result<std::unique_ptr<RecordStore>> open_sqlite_record_store(std::string folder, SqliteOptions options) {
+Result<std::unique_ptr<RecordStore>> open_sqlite_record_store(std::string folder,
+                                                              SqliteOptions options) {
   TUG_TRY(opened, open_journal_file(folder, options));
   auto store = std::make_unique<SqliteRecordStore>(std::move(folder), options, std::move(opened));
   TUG_TRY(prepared, store->prepare_writes());

@@ -43,8 +43,8 @@ class RootWriter {
  public:
   explicit RootWriter(const std::string& id, std::optional<Base> base = {})
       : base_(std::move(base)),
-        who_(std::make_shared<const Lineage>(
-            Lineage{.run_id = RunId(id), .thread_id = ThreadId("t-" + id), .root_run_id = RunId(id)})),
+        who_(std::make_shared<const Lineage>(Lineage{
+            .run_id = RunId(id), .thread_id = ThreadId("t-" + id), .root_run_id = RunId(id)})),
         chain_(genesis_of(who_->run_id, who_->thread_id, base_ ? &*base_ : nullptr)) {}
 
   // The next batch, with `count` small records.
@@ -112,13 +112,21 @@ class LyingStore final : public RecordStore {
     return bytes;
   }
 
-  std::vector<Result<void>> commit(std::span<const Batch> batches) override { return store_.commit(batches); }
-  Result<RootInfo> claim(const RunId& r, const Owner& o, Time t) override { return store_.claim(r, o, t); }
+  std::vector<Result<void>> commit(std::span<const Batch> batches) override {
+    return store_.commit(batches);
+  }
+  Result<RootInfo> claim(const RunId& r, const Owner& o, Time t) override {
+    return store_.claim(r, o, t);
+  }
   Result<void> checkpoint() override { return store_.checkpoint(); }
   Result<RootInfo> info(const RunId& root) override { return store_.info(root); }
   Result<std::vector<RootInfo>> list(std::size_t limit) override { return store_.list(limit); }
-  Result<std::vector<Partial>> partials(const RunId& root) override { return store_.partials(root); }
-  Result<void> send(const RunId& r, InboxCommand c) override { return store_.send(r, std::move(c)); }
+  Result<std::vector<Partial>> partials(const RunId& root) override {
+    return store_.partials(root);
+  }
+  Result<void> send(const RunId& r, InboxCommand c) override {
+    return store_.send(r, std::move(c));
+  }
   Result<std::vector<InboxCommand>> inbox(const RunId& root) override { return store_.inbox(root); }
   Result<void> check_integrity() override { return store_.check_integrity(); }
   std::string where() const override { return store_.where(); }

@@ -1,5 +1,6 @@
-// The two digests. A fingerprint (XXH3, 128 bits) tells values of one run apart and is cheap; a digest
-// (SHA-256) is made wherever identity is trusted: blobs, response cache, approvals, the hash chain.
+// The two digests. A fingerprint (XXH3, 128 bits) tells values of one run apart and is cheap; a
+// digest (SHA-256) is made wherever identity is trusted: blobs, response cache, approvals, the hash
+// chain.
 #pragma once
 
 #include <array>

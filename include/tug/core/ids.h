@@ -45,8 +45,9 @@ class Ids {
   virtual std::string next(Time now) = 0;
 };
 
-// 26 characters, the first 10 of them the time in milliseconds, so that ids of one machine sort by time
-// as text; the rest from `seed`, counted up within a millisecond and when the clock steps back.
+// 26 characters, the first 10 of them the time in milliseconds, so that ids of one machine sort by
+// time as text; the rest from `seed`, counted up within a millisecond and when the clock steps
+// back.
 std::unique_ptr<Ids> make_time_ordered_ids(std::uint64_t seed);
 // "prefix-1", "prefix-2", ...: for tests that compare whole logs.
 std::unique_ptr<Ids> make_counting_ids(std::string prefix);

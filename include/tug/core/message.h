@@ -1,7 +1,8 @@
 // One message of a conversation: immutable, shared, built once.
 //
-// Its size and fingerprint are computed when it is built; forking a transcript shares messages and never
-// copies them. Text from outside is made well-formed UTF-8 on entry. May be read from any thread.
+// Its size and fingerprint are computed when it is built; forking a transcript shares messages and
+// never copies them. Text from outside is made well-formed UTF-8 on entry. May be read from any
+// thread.
 #pragma once
 
 #include <cstddef>
@@ -37,8 +38,8 @@ struct Media {
   friend bool operator==(const Media& a, const Media& b) noexcept;
 };
 
-// What a model thought. `opaque` is the provider's own data (signature, encrypted content): it is sent
-// back as it came or not at all.
+// What a model thought. `opaque` is the provider's own data (signature, encrypted content): it is
+// sent back as it came or not at all.
 struct Reasoning {
   std::string text;
   std::string provider;

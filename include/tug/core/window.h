@@ -13,7 +13,7 @@ struct ContextWindow {
   std::int64_t max_tokens = 0;  // 0 when it is not known
   std::int64_t reserved_output_tokens = 0;
   std::int64_t prompt_tokens = 0;
-  std::string source = "estimate";                            // estimate | provider | learned
+  std::string source = "estimate";                           // estimate | provider | learned
   std::vector<std::pair<std::string, std::int64_t>> owners;  // what fills it
 
   // What the next request may still hold; never negative.

@@ -1,8 +1,8 @@
 // The journal: all roots of one store, written by one committer in groups.
 //
-// Records do not wait, acts do: `emit` never waits and never fails; `co_await durable(seq)` resolves when
-// everything up to `seq` is on disk. A commit that fails closes its root: nothing more of it is written,
-// and every later `durable` gives the same error.
+// Records do not wait, acts do: `emit` never waits and never fails; `co_await durable(seq)`
+// resolves when everything up to `seq` is on disk. A commit that fails closes its root: nothing
+// more of it is written, and every later `durable` gives the same error.
 #pragma once
 
 #include <cstddef>
@@ -25,14 +25,14 @@ class RootLog {
  public:
   virtual ~RootLog() = default;
 
-  // Gives the event its place, time and hash, queues it, shows it to in-process observers. Never waits,
-  // never fails; after a failed commit it still shows events, for the ending in memory.
+  // Gives the event its place, time and hash, queues it, shows it to in-process observers. Never
+  // waits, never fails; after a failed commit it still shows events, for the ending in memory.
   virtual Seq emit(Event event) noexcept = 0;
   virtual void emit_live(Event event) noexcept = 0;
   virtual bool wants_live() const noexcept = 0;
 
-  // Resolves once everything up to `seq` is on disk under our epoch. Fails with `denied` (another owner),
-  // `exhausted` (no space), `cancelled` or `internal`; after one failed commit, always.
+  // Resolves once everything up to `seq` is on disk under our epoch. Fails with `denied` (another
+  // owner), `exhausted` (no space), `cancelled` or `internal`; after one failed commit, always.
   virtual Task<Result<void>> durable(Seq seq, Until until = {}) = 0;
 
   virtual void keep_partial(CallId call, std::string bytes) noexcept = 0;
@@ -52,8 +52,8 @@ class RootLog {
   virtual std::uint64_t epoch() const noexcept = 0;
   virtual std::uint64_t removed_sinks() const noexcept = 0;
 
-  // Commits what is left and gives the root up, so that another may claim it. A log that is destroyed
-  // without this does the same, without waiting.
+  // Commits what is left and gives the root up, so that another may claim it. A log that is
+  // destroyed without this does the same, without waiting.
   virtual Task<Result<void>> close() = 0;
 };
 
@@ -61,8 +61,8 @@ class Journal {
  public:
   virtual ~Journal() = default;
 
-  // A new root on the calling task's loop. Nothing is on disk before its first `durable`; a run id that
-  // exists already is `denied` there.
+  // A new root on the calling task's loop. Nothing is on disk before its first `durable`; a run id
+  // that exists already is `denied` there.
   virtual Task<Result<std::unique_ptr<RootLog>>> create(NewRoot root) = 0;
   // The same root under the next epoch; `denied` while its owner lives. Emit `run.resumed` first.
   virtual Task<Result<std::unique_ptr<RootLog>>> claim(RunId root) = 0;
@@ -81,9 +81,9 @@ class Journal {
 // The engine must outlive the journal; the journal keeps the store.
 std::unique_ptr<Journal> make_journal(Engine& engine, std::shared_ptr<RecordStore> store);
 
-// Puts a bounded queue and a thread between a log and a slow exporter. The wrapped sink's `on_event` then
-// runs on that thread: records only once they are on disk, live events in their place between them. A
-// `catch_up` queue needs the store.
+// Puts a bounded queue and a thread between a log and a slow exporter. The wrapped sink's
+// `on_event` then runs on that thread: records only once they are on disk, live events in their
+// place between them. A `catch_up` queue needs the store.
 struct QueueOptions {
   QueueOverflow overflow = QueueOverflow::catch_up;
   std::size_t capacity = 4096;

@@ -1,9 +1,9 @@
 // A record as it stands in a store, and the chain that ties a root's records together.
 //
 // `body` is {"v":1,"kind":..,"turn":..,"data":..}, written once and never printed again. Data over
-// kBlobThreshold bytes stands in a blob, and the body names its SHA-256 instead ("blob"), so that the
-// chain covers it. hash = SHA-256(previous || lineage || seq || ts || body), each with its length.
-// The chain finds damage, not malice: a person with the file can recompute it.
+// kBlobThreshold bytes stands in a blob, and the body names its SHA-256 instead ("blob"), so that
+// the chain covers it. hash = SHA-256(previous || lineage || seq || ts || body), each with its
+// length. The chain finds damage, not malice: a person with the file can recompute it.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,8 @@ struct Record {
   Digest hash;
 };
 
-// The link to the history a root goes on from: everything up to `seq` of `root`, whose hash there is `hash`.
+// The link to the history a root goes on from: everything up to `seq` of `root`, whose hash there
+// is `hash`.
 struct Base {
   RunId root;
   Seq seq = 0;
@@ -66,8 +67,9 @@ struct Encoded {
 };
 Encoded encode(const Event& event);
 
-// The event of a record. `blob` is asked for the bytes of a blob when the body names one. Unknown kinds
-// come back as `other` with their data; an unknown version `v` is `unsupported`, never dropped.
+// The event of a record. `blob` is asked for the bytes of a blob when the body names one. Unknown
+// kinds come back as `other` with their data; an unknown version `v` is `unsupported`, never
+// dropped.
 class BlobSource {
  public:
   virtual ~BlobSource() = default;

@@ -1,9 +1,9 @@
 // What a backend implements: a synchronous keeper of roots, records, blobs, partials and inboxes.
 //
-// Everything but `read`, `blob`, `info`, `list`, `partials` and `send` is called by one thread at a time (the
-// committer); those six may be called from any thread beside it. Failure kinds: `denied` (the root belongs
-// to somebody else), `exhausted` (no space), `invalid` (no such root, damaged bytes: detail Damage),
-// `unsupported` (written by a newer version), `internal`.
+// Everything but `read`, `blob`, `info`, `list`, `partials` and `send` is called by one thread at a
+// time (the committer); those six may be called from any thread beside it. Failure kinds: `denied`
+// (the root belongs to somebody else), `exhausted` (no space), `invalid` (no such root, damaged
+// bytes: detail Damage), `unsupported` (written by a newer version), `internal`.
 #pragma once
 
 #include <cstddef>
@@ -52,7 +52,8 @@ struct RootInfo {
   Digest last_hash;
 };
 
-// Bytes of a model stream that is not finished: outside seq and chain, gone with the call's partner.
+// Bytes of a model stream that is not finished: outside seq and chain, gone with the call's
+// partner.
 struct Partial {
   CallId call;
   std::uint32_t n = 0;
@@ -86,18 +87,20 @@ struct Batch {
 
 class RecordStore : public BlobSource {
  public:
-  // One transaction, one verdict per batch, in order. A batch that is refused leaves no trace; the others
-  // are unaffected.
+  // One transaction, one verdict per batch, in order. A batch that is refused leaves no trace; the
+  // others are unaffected.
   virtual std::vector<Result<void>> commit(std::span<const Batch> batches) = 0;
   // Takes a root over under the next epoch; `denied`, naming the owner, while that one lives.
   virtual Result<RootInfo> claim(const RunId& root, const Owner& owner, Time now) = 0;
-  // Moves what is committed from the log of the store to its final place. Cheap when there is little.
+  // Moves what is committed from the log of the store to its final place. Cheap when there is
+  // little.
   virtual Result<void> checkpoint() = 0;
 
   virtual Result<RootInfo> info(const RunId& root) = 0;
   // Newest first.
   virtual Result<std::vector<RootInfo>> list(std::size_t limit) = 0;
-  // Records after `after`, in order, at most `limit`. Of this root alone: a base is read by its own name.
+  // Records after `after`, in order, at most `limit`. Of this root alone: a base is read by its own
+  // name.
   virtual Result<std::vector<Record>> read(const RunId& root, Seq after, std::size_t limit) = 0;
   virtual Result<std::vector<Partial>> partials(const RunId& root) = 0;
   virtual Result<void> send(const RunId& root, InboxCommand command) = 0;
@@ -108,7 +111,8 @@ class RecordStore : public BlobSource {
   virtual std::string where() const = 0;
 };
 
-// Reads all records of a root and its bases, recomputes the chain and the digests of its blobs. The error
+// Reads all records of a root and its bases, recomputes the chain and the digests of its blobs. The
+// error
 // (`invalid`, detail Damage) names the root, the seq and what does not fit.
 Result<void> verify_root(RecordStore& store, const RunId& root);
 

@@ -9,7 +9,8 @@
 
 namespace tug {
 
-// Called on the root's loop and must return at once. What throws is removed and counted; the run goes on.
+// Called on the root's loop and must return at once. What throws is removed and counted; the run
+// goes on.
 class Sink {
  public:
   virtual ~Sink() = default;
@@ -22,8 +23,9 @@ class Sink {
 
 // What the bounded queue behind a slow exporter does when it is full. None of them holds up a run.
 enum class QueueOverflow : std::uint8_t {
-  catch_up,         // drop, count, and read the missed records back from the store; live events are lost
-  coalesce_deltas,  // join a delta to the one before it of the same call; otherwise as drop_and_count
+  catch_up,  // drop, count, and read the missed records back from the store; live events are lost
+  coalesce_deltas,  // join a delta to the one before it of the same call; otherwise as
+                    // drop_and_count
   drop_and_count,
 };
 

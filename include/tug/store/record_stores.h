@@ -22,12 +22,15 @@ struct SqliteOptions {
   std::uint32_t max_pages = 0;
 };
 
-// The state folder `folder` (made with mode 0700 when missing), with journal.db and journal.lock in it.
+// The state folder `folder` (made with mode 0700 when missing), with journal.db and journal.lock in
+// it.
 //
-// Many processes may have it open. WAL with synchronous=FULL; every commit runs under a shared lock on
-// journal.lock and every checkpoint under an exclusive one, so that no checkpoint ever runs beside a commit.
-// Refuses, and changes nothing: a folder or file that cannot be written (`denied`), a file that is not a
-// journal or is damaged (`invalid`, detail Damage), one of a newer version (`unsupported`).
-Result<std::unique_ptr<RecordStore>> open_sqlite_record_store(std::string folder, SqliteOptions options = {});
+// Many processes may have it open. WAL with synchronous=FULL; every commit runs under a shared lock
+// on journal.lock and every checkpoint under an exclusive one, so that no checkpoint ever runs
+// beside a commit. Refuses, and changes nothing: a folder or file that cannot be written
+// (`denied`), a file that is not a journal or is damaged (`invalid`, detail Damage), one of a newer
+// version (`unsupported`).
+Result<std::unique_ptr<RecordStore>> open_sqlite_record_store(std::string folder,
+                                                              SqliteOptions options = {});
 
 }  // namespace tug

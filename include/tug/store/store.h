@@ -1,4 +1,5 @@
-// A named store of JSON values in namespaces: what an app, a tool or a memory keeps beside the journal.
+// A named store of JSON values in namespaces: what an app, a tool or a memory keeps beside the
+// journal.
 #pragma once
 
 #include <memory>
@@ -12,8 +13,8 @@
 
 namespace tug {
 
-// Thread-safe. A namespace and a key are any non-empty text of at most kMaxStoreName bytes; anything else
-// is `invalid`, naming it.
+// Thread-safe. A namespace and a key are any non-empty text of at most kMaxStoreName bytes;
+// anything else is `invalid`, naming it.
 class Store {
  public:
   static constexpr std::size_t kMaxStoreName = 1024;
@@ -24,12 +25,14 @@ class Store {
   // Deleting what is not there is fine.
   virtual Result<void> remove(std::string_view space, std::string_view key) = 0;
   // The keys of a namespace that start with `prefix`, sorted.
-  virtual Result<std::vector<std::string>> list(std::string_view space, std::string_view prefix = {}) = 0;
+  virtual Result<std::vector<std::string>> list(std::string_view space,
+                                                std::string_view prefix = {}) = 0;
 };
 
 std::unique_ptr<Store> make_memory_kv_store();
 
-// Stores by name; "default" is always there, in memory unless another was put in its place. Thread-safe.
+// Stores by name; "default" is always there, in memory unless another was put in its place.
+// Thread-safe.
 class Stores {
  public:
   Stores();
