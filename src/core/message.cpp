@@ -35,8 +35,8 @@ struct Intake {
     add(text);
   }
 
-  void operator()(Text& part) { text(part.text); }
-  void operator()(Media& part) {
+  void operator()(TextPart& part) { text(part.text); }
+  void operator()(MediaPart& part) {
     repair(part.mime);
     repair(part.name);
     repair(part.url);
@@ -48,7 +48,7 @@ struct Intake {
     }
     if (part.blob) add(part.blob->view());
   }
-  void operator()(Reasoning& part) {
+  void operator()(ReasoningPart& part) {
     text(part.text);
     add(part.provider);
     json(part.opaque);
@@ -75,10 +75,10 @@ struct Intake {
 };
 
 struct Writer {
-  Json operator()(const Text& part) const {
+  Json operator()(const TextPart& part) const {
     return Json::object({{"type", "text"}, {"text", part.text}});
   }
-  Json operator()(const Media& part) const {
+  Json operator()(const MediaPart& part) const {
     Json json = Json::object({{"type", "media"}, {"mime", part.mime}});
     if (!part.name.empty()) json.set("name", part.name);
     if (part.bytes) json.set("base64", to_base64(*part.bytes));
@@ -86,7 +86,7 @@ struct Writer {
     if (part.blob) json.set("blob", part.blob->hex());
     return json;
   }
-  Json operator()(const Reasoning& part) const {
+  Json operator()(const ReasoningPart& part) const {
     Json json = Json::object({{"type", "reasoning"}, {"text", part.text}});
     if (!part.provider.empty()) json.set("provider", part.provider);
     if (!part.opaque.is_null()) json.set("opaque", part.opaque);
@@ -120,7 +120,7 @@ std::string text_at(const Json& json, std::string_view key) {
 }
 
 Result<Part> read_media(const Json& json) {
-  Media part{
+  MediaPart part{
       .mime = text_at(json, "mime"), .name = text_at(json, "name"), .url = text_at(json, "url")};
   if (const Json* encoded = json.find("base64")) {
     auto bytes = from_base64(encoded->as_string());
@@ -136,10 +136,10 @@ Result<Part> read_media(const Json& json) {
 
 Result<Part> read_part(const Json& json) {
   const std::string_view type = json["type"].as_string();
-  if (type == "text") return Part(Text{text_at(json, "text")});
+  if (type == "text") return Part(TextPart{text_at(json, "text")});
   if (type == "media") return read_media(json);
   if (type == "reasoning") {
-    return Part(Reasoning{text_at(json, "text"), text_at(json, "provider"), json["opaque"],
+    return Part(ReasoningPart{text_at(json, "text"), text_at(json, "provider"), json["opaque"],
                           json["redacted"].as_bool()});
   }
   if (type == "tool_call") {
@@ -173,7 +173,7 @@ std::string_view name_of(Role role) noexcept {
   return "user";
 }
 
-bool operator==(const Media& a, const Media& b) noexcept {
+bool operator==(const MediaPart& a, const MediaPart& b) noexcept {
   const bool same_bytes = a.bytes == b.bytes || (a.bytes && b.bytes && *a.bytes == *b.bytes);
   return same_bytes && a.mime == b.mime && a.name == b.name && a.url == b.url && a.blob == b.blob;
 }
@@ -192,10 +192,10 @@ MessagePtr Message::make(Role role, std::vector<Part> parts) {
   return message;
 }
 
-MessagePtr Message::system(std::string text) { return make(Role::system, {Text{std::move(text)}}); }
-MessagePtr Message::user(std::string text) { return make(Role::user, {Text{std::move(text)}}); }
+MessagePtr Message::system(std::string text) { return make(Role::system, {TextPart{std::move(text)}}); }
+MessagePtr Message::user(std::string text) { return make(Role::user, {TextPart{std::move(text)}}); }
 MessagePtr Message::assistant(std::string text) {
-  return make(Role::assistant, {Text{std::move(text)}});
+  return make(Role::assistant, {TextPart{std::move(text)}});
 }
 
 MessagePtr Message::results(std::vector<ToolResult> results) {
@@ -208,7 +208,7 @@ MessagePtr Message::results(std::vector<ToolResult> results) {
 std::string Message::text() const {
   std::string text;
   for (const Part& part : parts_) {
-    if (auto* piece = std::get_if<Text>(&part)) text += piece->text;
+    if (auto* piece = std::get_if<TextPart>(&part)) text += piece->text;
   }
   return text;
 }

@@ -6,14 +6,14 @@ namespace tug {
 namespace {
 
 std::vector<Part> every_part() {
-  return {Text{"hi"},
-          Media{.mime = "image/png",
+  return {TextPart{"hi"},
+          MediaPart{.mime = "image/png",
                 .name = "a.png",
                 .bytes = std::make_shared<const std::string>(std::string("\x89PNG\0", 5))},
-          Media{.mime = "image/jpeg", .url = "https://example.org/b.jpg"},
-          Media{.mime = "application/pdf", .blob = sha256("document")},
-          Reasoning{"because", "anthropic", Json::object({{"signature", "c2ln"}}), false},
-          Reasoning{"", "anthropic", Json("opaque"), true},
+          MediaPart{.mime = "image/jpeg", .url = "https://example.org/b.jpg"},
+          MediaPart{.mime = "application/pdf", .blob = sha256("document")},
+          ReasoningPart{"because", "anthropic", Json::object({{"signature", "c2ln"}}), false},
+          ReasoningPart{"", "anthropic", Json("opaque"), true},
           ToolCall{CallId("3.0"), "toolu_1", "read", R"({"path": "x",  "limit":1})"},
           ToolResult{CallId("3.0"), "read", false, "no such file",
                      Json::object({{"error_type", "Exception"}})},
@@ -41,10 +41,10 @@ TEST(Message, ArgumentsKeepTheBytesTheModelWrote) {
 TEST(Message, FingerprintTellsRolePartsAndPlaceApart) {
   EXPECT_EQ(Message::user("a")->fingerprint(), Message::user("a")->fingerprint());
   EXPECT_NE(Message::user("a")->fingerprint(), Message::assistant("a")->fingerprint());
-  EXPECT_NE(Message::make(Role::user, {Text{"ab"}, Text{"c"}})->fingerprint(),
-            Message::make(Role::user, {Text{"a"}, Text{"bc"}})->fingerprint());
-  EXPECT_NE(Message::make(Role::user, {Text{"a"}})->fingerprint(),
-            Message::make(Role::user, {Reasoning{.text = "a"}})->fingerprint());
+  EXPECT_NE(Message::make(Role::user, {TextPart{"ab"}, TextPart{"c"}})->fingerprint(),
+            Message::make(Role::user, {TextPart{"a"}, TextPart{"bc"}})->fingerprint());
+  EXPECT_NE(Message::make(Role::user, {TextPart{"a"}})->fingerprint(),
+            Message::make(Role::user, {ReasoningPart{.text = "a"}})->fingerprint());
 }
 
 TEST(Message, InvalidUtf8IsRepairedOnEntry) {

@@ -1,7 +1,7 @@
 // One message of a conversation: immutable, shared, built once.
 //
 // Its size and fingerprint are computed when it is built; forking a transcript shares messages and
-// never copies them. Text from outside is made well-formed UTF-8 on entry. May be read from any
+// never copies them. TextPart from outside is made well-formed UTF-8 on entry. May be read from any
 // thread.
 #pragma once
 
@@ -23,29 +23,29 @@ namespace tug {
 enum class Role : std::uint8_t { system, user, assistant, tool };
 std::string_view name_of(Role role) noexcept;
 
-struct Text {
+struct TextPart {
   std::string text;
-  friend bool operator==(const Text&, const Text&) = default;
+  friend bool operator==(const TextPart&, const TextPart&) = default;
 };
 
 // An image, a document, a sound: its bytes, an address, or the digest of a blob in the journal.
-struct Media {
+struct MediaPart {
   std::string mime;
   std::string name;
   std::shared_ptr<const std::string> bytes;
   std::string url;
   std::optional<Digest> blob;
-  friend bool operator==(const Media& a, const Media& b) noexcept;
+  friend bool operator==(const MediaPart& a, const MediaPart& b) noexcept;
 };
 
 // What a model thought. `opaque` is the provider's own data (signature, encrypted content): it is
 // sent back as it came or not at all.
-struct Reasoning {
+struct ReasoningPart {
   std::string text;
   std::string provider;
   Json opaque;
   bool redacted = false;
-  friend bool operator==(const Reasoning&, const Reasoning&) = default;
+  friend bool operator==(const ReasoningPart&, const ReasoningPart&) = default;
 };
 
 // A block that only its provider understands (a server-side tool use, a citation).
@@ -55,7 +55,7 @@ struct ProviderBlock {
   friend bool operator==(const ProviderBlock&, const ProviderBlock&) = default;
 };
 
-using Part = std::variant<Text, Media, Reasoning, ToolCall, ToolResult, ProviderBlock>;
+using Part = std::variant<TextPart, MediaPart, ReasoningPart, ToolCall, ToolResult, ProviderBlock>;
 
 class Message;
 using MessagePtr = std::shared_ptr<const Message>;
@@ -70,7 +70,7 @@ class Message {
 
   Role role() const noexcept { return role_; }
   const std::vector<Part>& parts() const noexcept { return parts_; }
-  std::string text() const;  // its Text parts, joined
+  std::string text() const;  // its text parts, joined
   std::vector<const ToolCall*> tool_calls() const;
   std::vector<const ToolResult*> tool_results() const;
 

@@ -1,0 +1,328 @@
+// What stands in `data`, kind by kind. Plain structs; they go in and out by reflection (core/codec.h), and
+// docs/events.md is generated from them. A field without an initialiser is always there.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tug/core/ids.h"
+#include "tug/core/json.h"
+
+namespace tug::payload {
+
+struct Base {
+  std::string root;
+  std::uint64_t seq;
+  std::string hash;
+};
+struct RunStarted {
+  std::string prompt;
+  std::string model;
+  std::optional<std::string> root;
+  std::optional<Json> limits;
+  std::optional<Base> base;
+  std::optional<std::string> constants;  // digest of the frozen instructions, tools and output schema
+};
+struct RunResumed {
+  std::uint64_t epoch;
+  std::uint64_t from_seq;
+};
+// run.completed, run.failed, run.cancelled
+struct RunEnded {
+  std::string stop_reason;
+  Json result;
+};
+struct RunPaused {
+  std::string stop_reason;
+  std::optional<std::string> reason;
+  Json result;
+};
+
+struct ModelStarted {
+  std::string call;
+  std::uint32_t attempt;
+  std::string model;
+  std::string provider;
+  std::string request_kind;  // turn | summary | title | ..
+  std::optional<Json> held;  // what the budget set aside for it
+};
+struct ToolCallDelta {
+  std::string call_id;
+  std::optional<std::string> tool;
+  std::string arguments;
+};
+// One of text, reasoning and tool_call.
+struct ModelDelta {
+  std::string call;
+  std::optional<std::string> text;
+  std::optional<std::string> reasoning;
+  std::optional<ToolCallDelta> tool_call;
+};
+struct UsageData {
+  std::int64_t input_tokens;
+  std::int64_t output_tokens;
+  std::int64_t cache_read_tokens = 0;
+  std::int64_t cache_write_tokens = 0;
+  std::int64_t reasoning_tokens = 0;
+  std::int64_t total_tokens = 0;
+};
+struct CostData {
+  std::optional<double> usd;  // absent or null when it is not known
+  std::string source;         // provider | catalogue | unknown
+};
+struct ToolCallData {
+  std::string call_id;
+  std::string tool;
+  Json arguments;
+};
+struct ModelCompleted {
+  std::string call;
+  std::string model;
+  std::string text;
+  std::vector<ToolCallData> tool_calls;
+  std::string finish;
+  UsageData usage;
+  std::optional<CostData> cost;
+  std::int64_t duration_ms;
+  std::optional<Json> message;  // the turn as it stands in the transcript
+};
+struct ErrorData {
+  std::string kind;
+  std::string message;
+  std::optional<Json> detail;
+  std::optional<std::string> fix;
+  bool retryable = false;
+};
+struct ModelFailed {
+  std::string call;
+  std::uint32_t attempt;
+  ErrorData error;
+  std::optional<UsageData> usage;
+};
+struct ModelOverrideSkipped {
+  std::string requested;
+  std::string resolved;
+  std::string reason;
+};
+struct FallbackSelected {
+  std::string from;
+  std::string to;
+  std::string reason;
+};
+struct FallbackSkipped {
+  std::string model;
+  std::string reason;
+};
+struct RetryScheduled {
+  std::string call;
+  std::uint32_t attempt;
+  std::int64_t delay_ms;
+  std::string reason;
+};
+struct RateLimitWaited {
+  std::string provider;
+  std::int64_t waited_ms;
+};
+
+struct ToolStarted {
+  std::string call_id;
+  std::string provider_call_id;
+  std::string tool;
+  std::uint32_t index;
+  Json arguments;
+  std::string effect;
+};
+struct ToolProgress {
+  std::string call_id;
+  std::string tool;
+  Json progress;
+};
+// tool.completed, tool.failed, tool.outcome_unknown
+struct ToolEnded {
+  std::string call_id;
+  std::string tool;
+  std::uint32_t index;
+  bool ok;
+  std::string output;
+  std::optional<Json> metadata;
+  std::optional<bool> cancelled;
+  std::optional<std::string> error_type;
+  std::optional<bool> retryable;
+  std::optional<std::string> retry_kind;
+  std::optional<std::uint32_t> used;
+  std::optional<std::uint32_t> budget;
+  std::int64_t duration_ms;
+};
+struct ToolUnknown {
+  std::string call_id;
+  std::string tool;
+  Json arguments;
+  std::optional<std::string> nearest;
+};
+struct ToolInvalidArgs {
+  std::string call_id;
+  std::string tool;
+  Json arguments;
+  std::string error;
+};
+struct ToolDenied {
+  std::string call_id;
+  std::string tool;
+  std::string reason;
+};
+struct ToolForgedArgument {
+  std::string call_id;
+  std::string tool;
+  std::string field;
+};
+struct ApprovalRequested {
+  std::string call_id;
+  std::string tool;
+  Json arguments;
+};
+struct ApprovalDecided {
+  std::string call_id;
+  bool approved;
+  std::optional<std::string> reason;
+};
+
+struct WindowData {
+  std::string model;
+  std::int64_t max_tokens;
+  std::int64_t reserved_output_tokens;
+  std::int64_t prompt_tokens;
+  std::string source;
+  std::map<std::string, std::int64_t> owners;
+};
+struct Covers {
+  std::uint64_t from;
+  std::uint64_t to;
+};
+// context.dropped, context.trimmed, context.summarized, context.compacted
+struct ContextReduced {
+  std::int64_t before_tokens;
+  std::int64_t after_tokens;
+  std::uint64_t boundary;
+  Covers covers;
+  std::string reason;
+  std::optional<Json> replacement;
+};
+struct ContextSpilled {
+  std::string call_id;
+  std::string path;
+  std::int64_t bytes;
+  std::int64_t kept_bytes;
+};
+// context.overflow, context.recovered
+struct ContextRecovery {
+  std::string decision;
+  std::string reason;
+  std::uint32_t attempt;
+};
+struct ContextDiagnostic {
+  std::string code;
+  std::string severity;  // info | warning | error | fatal
+  std::string message;
+  std::optional<std::string> path;
+};
+// cache.hit, cache.miss
+struct CacheLookup {
+  std::string call;
+  std::string key;
+};
+struct CachePrefixChanged {
+  std::string before;
+  std::string after;
+  bool violates_policy = false;
+};
+struct UsageRecorded {
+  UsageData usage;
+  std::optional<CostData> cost;
+};
+struct LimitWarning {
+  std::string limit;
+  std::int64_t remaining;
+  std::string content;
+};
+struct LimitReached {
+  std::string limit;
+  std::int64_t max;
+  std::int64_t used;
+  std::optional<std::string> scope;
+};
+struct OutputRetry {
+  std::uint32_t attempt;
+  std::string error;
+};
+
+// subagent.started, subagent.completed, subagent.failed
+struct Subagent {
+  std::string name;
+  std::string child_run_id;
+  std::string call_id;
+  std::optional<ErrorData> error;
+};
+struct SubagentReused {
+  std::string name;
+  std::string child_run_id;
+  std::uint32_t turn;
+};
+// steering.applied, steering.rejected
+struct Steering {
+  Json command;
+  std::optional<std::string> sender;
+  std::optional<std::string> reason;
+};
+// memory.loaded, memory.saved
+struct MemoryUsed {
+  std::string scope;
+  std::string key;
+  std::int64_t items;
+};
+struct RetrievalPerformed {
+  std::string source;
+  std::string query;
+  std::int64_t results;
+  std::int64_t tokens;
+};
+// middleware.started, middleware.completed, middleware.failed
+struct MiddlewareStep {
+  std::string name;
+  std::string hook;  // run | model | tool
+  std::optional<std::string> error;
+};
+struct HookFailed {
+  std::string hook;
+  std::string event;
+  std::string error;
+};
+struct Custom {
+  std::string name;
+  Json data;
+};
+struct WorkspaceViolation {
+  std::string tool;
+  std::string path;
+  std::string reason;
+};
+struct StateSet {
+  std::string key;
+  Json value;
+};
+struct ThreadDiverged {
+  std::string thread_id;
+  std::string newest_run_id;
+};
+struct Log {
+  std::string type;
+  std::string tag;
+  std::string level;  // debug | info | warning | error
+  std::string text;
+  std::optional<Json> data;
+};
+
+}  // namespace tug::payload
