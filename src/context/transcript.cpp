@@ -74,7 +74,7 @@ Failure refuse(std::string what, std::string fix = {}) {
 bool may_hold(Role role, const Part& part) noexcept {
   if (std::holds_alternative<ToolResult>(part)) return role == Role::tool;
   if (role == Role::tool) return false;
-  const bool of_a_model = std::holds_alternative<Reasoning>(part) ||
+  const bool of_a_model = std::holds_alternative<ReasoningPart>(part) ||
                           std::holds_alternative<ToolCall>(part) ||
                           std::holds_alternative<ProviderBlock>(part);
   return role == Role::assistant || !of_a_model;

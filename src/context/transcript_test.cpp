@@ -14,7 +14,7 @@ namespace {
 MessagePtr say(std::string text) { return Message::user(std::move(text)); }
 
 MessagePtr turn_with(std::vector<std::string> tools, std::string provider_id = "p") {
-  std::vector<Part> parts{Text{"calling"}};
+  std::vector<Part> parts{TextPart{"calling"}};
   for (std::string& tool : tools) {
     parts.push_back(
         ToolCall{.provider_id = provider_id, .tool = std::move(tool), .arguments = "{}"});
@@ -123,7 +123,7 @@ TEST(Transcript, RefusesMessagesThatStandInTheWrongPlace) {
   Transcript transcript;
   EXPECT_FALSE(transcript.append_user(Message::assistant("hello")));
   EXPECT_FALSE(transcript.append_user(Message::results({result_for("1.0")})));
-  EXPECT_FALSE(transcript.append_user(Message::make(Role::user, {Reasoning{.text = "hm"}})));
+  EXPECT_FALSE(transcript.append_user(Message::make(Role::user, {ReasoningPart{.text = "hm"}})));
   EXPECT_FALSE(transcript.append_user(Message::make(Role::user, {ToolCall{.tool = "a"}})));
   EXPECT_FALSE(transcript.append_turn(say("hello"), 1));
   EXPECT_FALSE(transcript.append_turn(Message::make(Role::assistant, {result_for("1.0")}), 1));
