@@ -190,9 +190,8 @@ TEST(ReadJson, DropsForgedInjectedValuesAndReportsThem) {
   EXPECT_EQ(report.forged, (std::vector<std::string>{"$.account", "$.payment.account"}));
   EXPECT_TRUE(read_json<Order>(json(R"({"account":7,"payment":{"amount":5}})")));
   // Neither asked for nor suggested.
-  EXPECT_EQ(fault<Payment>(R"({"acount":1})"),
-            R"($: unknown field "acount"; did you mean "amount"?; )"
-            R"($: missing required field "amount" (integer))");
+  EXPECT_EQ(fault<Payment>(R"({"accountt":1,"amount":5})"),
+            R"($: unknown field "accountt"; known are "amount")");
 }
 
 struct Tree {

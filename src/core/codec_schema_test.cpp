@@ -212,6 +212,18 @@ TEST(Schema, OtherStructsThatContainThemselvesAreDefinitions) {
             R"({"pings":{"type":"array","items":{"$ref":"#/$defs/Ping"}}})");
 }
 
+struct Line {
+  Point from;
+  Point to;
+};
+
+TEST(Schema, AStructUsedTwiceIsWrittenTwice) {
+  const Json schema = schema_of<Line>();
+  EXPECT_EQ(schema["properties"]["from"], schema_of<Point>());
+  EXPECT_EQ(schema["properties"]["to"], schema_of<Point>());
+  EXPECT_FALSE(schema.contains("$defs"));
+}
+
 struct Circle {
   Literal<"circle"> shape;
   double radius;
