@@ -41,6 +41,18 @@ void Faults::add(const Place& place, std::string text) {
   if (++count_ <= kMaxFaults) texts_.push_back(place.path() + ": " + std::move(text));
 }
 
+void Faults::add_nested(const Place& place, const Error& error) {
+  std::string text = to_string(error);
+  if (!text.starts_with("$")) return add(place, std::move(text));
+  const std::string path = place.path();
+  text.replace(0, 1, path);
+  for (std::size_t at = text.find("; $"); at != text.npos; at = text.find("; $", at)) {
+    text.replace(at + 2, 1, path);
+    at += 2 + path.size();
+  }
+  if (++count_ <= kMaxFaults) texts_.push_back(std::move(text));
+}
+
 Result<void> Faults::result() && {
   if (count_ == 0) return {};
   std::string message;

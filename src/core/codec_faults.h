@@ -30,6 +30,8 @@ struct Place {
 class Faults {
  public:
   void add(const Place& place, std::string text);
+  // What a JsonForm said. If it has used the codec itself, its places ("$.usd") continue ours.
+  void add_nested(const Place& place, const Error& error);
   Result<void> result() &&;
 
  private:

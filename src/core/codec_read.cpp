@@ -68,7 +68,7 @@ class Reader {
         return read_object(as<ObjectShape>(shape), json, value, place);
       case ShapeKind::custom: {
         const Result<void> read = as<CustomShape>(shape).read(json, value);
-        if (!read) faults_.add(place, to_string(read.error()));
+        if (!read) faults_.add_nested(place, read.error());
         return;
       }
     }

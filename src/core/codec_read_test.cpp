@@ -313,28 +313,28 @@ TEST(ReadJson, JsonFieldsTakeAnythingButMustBeThere) {
 
 }  // namespace
 
-struct Id {
+struct Ticket {
   std::uint64_t number = 0;
-  friend bool operator==(const Id&, const Id&) = default;
+  friend bool operator==(const Ticket&, const Ticket&) = default;
 };
 template <>
-struct JsonForm<Id> {
+struct JsonForm<Ticket> {
   static Json schema() { return Json::object({{"type", "string"}, {"pattern", "^id-"}}); }
-  static Json write(const Id& id) { return "id-" + std::to_string(id.number); }
-  static Result<Id> read(const Json& json) {
+  static Json write(const Ticket& id) { return "id-" + std::to_string(id.number); }
+  static Result<Ticket> read(const Json& json) {
     if (!json.as_string().starts_with("id-")) {
       return fail(ErrorKind::invalid, "not an id", "ids look like id-7");
     }
-    return Id{std::stoull(std::string(json.as_string().substr(3)))};
+    return Ticket{std::stoull(std::string(json.as_string().substr(3)))};
   }
 };
 
 namespace {
 
 struct Named {
-  Id id;
-  Id other = {5};
-  std::vector<Id> more;
+  Ticket id;
+  Ticket other = {5};
+  std::vector<Ticket> more;
 };
 
 TEST(JsonForm, StandsInForATypeEverywhere) {
