@@ -1,6 +1,7 @@
 #include "core/decimal.h"
 
 #include <charconv>
+#include <cmath>
 
 #include "core/json_node.h"
 
@@ -60,6 +61,96 @@ std::strong_ordering compare(const Decimal& a, const Decimal& b) noexcept {
   auto order = a.exponent <=> b.exponent;
   if (order == 0) order = a.digits.compare(b.digits) <=> 0;
   return a.negative ? 0 <=> order : order;
+}
+
+namespace {
+
+std::strong_ordering compare_with_real(std::int64_t integer, double real) noexcept {
+  if (real >= 0x1p63) return std::strong_ordering::less;
+  if (real < -0x1p63) return std::strong_ordering::greater;
+  const double whole = std::trunc(real);
+  if (const auto order = integer <=> static_cast<std::int64_t>(whole); order != 0) return order;
+  const double rest = real - whole;
+  return rest > 0   ? std::strong_ordering::less
+         : rest < 0 ? std::strong_ordering::greater
+                    : std::strong_ordering::equal;
+}
+
+std::optional<std::int64_t> stored_int(const Json& number) noexcept {
+  const Tag tag = JsonAccess::tag(number);
+  return tag == Tag::integer || tag == Tag::minus_zero ? number.as_int() : std::nullopt;
+}
+
+std::uint64_t times(std::uint64_t a, std::uint64_t b, std::uint64_t modulus) noexcept {
+  return static_cast<std::uint64_t>(static_cast<unsigned __int128>(a) * b % modulus);
+}
+
+std::uint64_t power_of_ten(std::uint64_t exponent, std::uint64_t modulus) noexcept {
+  std::uint64_t out = 1 % modulus;
+  std::uint64_t base = 10 % modulus;
+  for (; exponent != 0; exponent >>= 1) {
+    if ((exponent & 1) != 0) out = times(out, base, modulus);
+    base = times(base, base, modulus);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::strong_ordering compare_numbers(const Json& a, const Json& b) {
+  const auto left = stored_int(a);
+  const auto right = stored_int(b);
+  if (left && right) return *left <=> *right;
+  const bool left_real = JsonAccess::tag(a) == Tag::real;
+  const bool right_real = JsonAccess::tag(b) == Tag::real;
+  if (left && right_real) return compare_with_real(*left, *b.as_double());
+  if (left_real && right) return 0 <=> compare_with_real(*right, *a.as_double());
+  if (left_real && right_real) {
+    const double x = *a.as_double();
+    const double y = *b.as_double();
+    return x < y   ? std::strong_ordering::less
+           : x > y ? std::strong_ordering::greater
+                   : std::strong_ordering::equal;
+  }
+  return compare(decimal_of(a), decimal_of(b));
+}
+
+bool is_integral(const Json& number) {
+  switch (JsonAccess::tag(number)) {
+    case Tag::real: {
+      const double value = *number.as_double();
+      return std::trunc(value) == value;
+    }
+    case Tag::big:
+      return decimal_of(number).is_integer();
+    default:
+      return true;
+  }
+}
+
+bool is_multiple_of(const Json& value, const Json& divisor) {
+  const auto left = stored_int(value);
+  const auto right = stored_int(divisor);
+  if (left && right) return *right == -1 || *left % *right == 0;
+  const Decimal v = written_decimal_of(value);
+  const Decimal d = written_decimal_of(divisor);
+  if (v.digits.empty()) return true;
+  // As integers: digits x 10^power.
+  const std::int64_t v_power = v.exponent - static_cast<std::int64_t>(v.digits.size());
+  const std::int64_t d_power = d.exponent - static_cast<std::int64_t>(d.digits.size());
+  // A divisor that ends further left is a multiple of ten of what the value's last digit counts.
+  if (v_power < d_power) return false;
+  if (d.digits.size() > 18) {
+    return std::fmod(*value.as_double(), *divisor.as_double()) == 0;
+  }
+  std::uint64_t modulus = 0;
+  for (const char digit : d.digits) modulus = modulus * 10 + static_cast<unsigned>(digit - '0');
+  std::uint64_t rest = 0;
+  for (const char digit : v.digits) {
+    rest = (times(rest, 10, modulus) + static_cast<unsigned>(digit - '0')) % modulus;
+  }
+  return times(rest, power_of_ten(static_cast<std::uint64_t>(v_power - d_power), modulus),
+               modulus) == 0;
 }
 
 }  // namespace tug::detail

@@ -1,4 +1,5 @@
-// A decimal number of any size, for comparing what fits no machine type. Slow and exact.
+// Exact arithmetic on JSON numbers: order, integrality, divisibility. Machine types where they do,
+// decimals of any size where they do not.
 #pragma once
 
 #include <compare>
@@ -30,5 +31,14 @@ Decimal decimal_of(const Json& number);
 // The decimal a person sees: the shortest text of a double, so that 0.0075 is 75 x 10^-4.
 Decimal written_decimal_of(const Json& number);
 std::strong_ordering compare(const Decimal& a, const Decimal& b) noexcept;
+
+// All of these take numbers only.
+std::strong_ordering compare_numbers(const Json& a, const Json& b);
+// Has no fraction: 1, 1.0 and 1e400.
+bool is_integral(const Json& number);
+// value = n x divisor for an integer n, both taken as the decimals that were written: 0.0075 is a
+// multiple of 0.0001. `divisor` is above 0. Beyond 18 significant digits of the divisor only
+// nearly exact.
+bool is_multiple_of(const Json& value, const Json& divisor);
 
 }  // namespace tug::detail

@@ -1,0 +1,16 @@
+// The formats of JSON Schema 2020-12, as predicates on text.
+#pragma once
+
+#include <string_view>
+
+namespace tug::detail {
+
+struct Format {
+  std::string_view name;
+  bool (*matches)(std::string_view text);
+};
+
+// Null for a format we do not know: it asserts nothing.
+const Format* find_format(std::string_view name) noexcept;
+
+}  // namespace tug::detail

@@ -1,0 +1,157 @@
+// The compiled form of a schema: a tree of nodes with edges for references. Built by the compiler,
+// then only read.
+#pragma once
+
+#include <re2/re2.h>
+
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/schema_formats.h"
+#include "tug/core/json.h"
+#include "tug/core/schema.h"
+
+namespace tug::detail {
+
+struct SchemaNode;
+
+// What `type` names, as bits. An integer is a number too.
+struct Types {
+  static constexpr std::uint8_t null = 1;
+  static constexpr std::uint8_t boolean = 2;
+  static constexpr std::uint8_t integer = 4;
+  static constexpr std::uint8_t number = 8;
+  static constexpr std::uint8_t string = 16;
+  static constexpr std::uint8_t array = 32;
+  static constexpr std::uint8_t object = 64;
+};
+
+inline constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
+
+struct Pattern {
+  std::string text;  // as written
+  std::unique_ptr<re2::RE2> regex;
+
+  bool matches(std::string_view value) const {
+    return re2::RE2::PartialMatch(re2::StringPiece(value.data(), value.size()), *regex);
+  }
+};
+
+struct ValueRules {
+  std::optional<Json> constant;
+  bool has_choices = false;
+  std::vector<Json> choices;
+  Json choice_index;  // an object with every choice as a key, when all are strings
+};
+
+struct NumberRules {
+  std::optional<Json> minimum;
+  std::optional<Json> maximum;
+  std::optional<Json> exclusive_minimum;
+  std::optional<Json> exclusive_maximum;
+  std::optional<Json> multiple_of;
+};
+
+struct StringRules {
+  std::uint64_t min_length = 0;
+  std::uint64_t max_length = kNoLimit;
+  std::optional<Pattern> pattern;
+  const Format* format = nullptr;  // only when asserted
+};
+
+struct ArrayRules {
+  std::uint64_t min_items = 0;
+  std::uint64_t max_items = kNoLimit;
+  bool unique = false;
+  std::vector<const SchemaNode*> prefix;
+  const SchemaNode* items = nullptr;
+  const SchemaNode* contains = nullptr;
+  std::uint64_t min_contains = 1;
+  std::uint64_t max_contains = kNoLimit;
+  const SchemaNode* unevaluated = nullptr;
+};
+
+struct ObjectRules {
+  struct Property {
+    const SchemaNode* node = nullptr;  // null when only required
+    bool required = false;
+  };
+  struct NeededWith {
+    std::string key;
+    std::vector<std::string> others;
+  };
+
+  std::uint64_t min_properties = 0;
+  std::uint64_t max_properties = kNoLimit;
+  Json names = Json::object();  // key to its place in `properties`
+  std::vector<Property> properties;
+  std::size_t required = 0;
+  std::vector<std::pair<Pattern, const SchemaNode*>> patterns;
+  const SchemaNode* additional = nullptr;
+  const SchemaNode* names_schema = nullptr;
+  std::vector<NeededWith> needed_with;
+  std::vector<std::pair<std::string, const SchemaNode*>> schema_with;
+  const SchemaNode* unevaluated = nullptr;
+};
+
+struct Reference {
+  const SchemaNode* target = nullptr;
+  std::optional<std::uint32_t> anchor;  // resolved anew in the dynamic scope, by this name
+};
+
+struct LogicRules {
+  std::vector<const SchemaNode*> all_of;
+  std::vector<const SchemaNode*> any_of;
+  std::vector<const SchemaNode*> one_of;
+  const SchemaNode* none_of = nullptr;  // `not`
+  const SchemaNode* condition = nullptr;
+  const SchemaNode* then = nullptr;
+  const SchemaNode* otherwise = nullptr;
+  Reference ref;
+  Reference dynamic_ref;
+};
+
+struct SchemaNode {
+  const SchemaNode* parent = nullptr;
+  std::string path;  // from the parent ("/properties/a"), or from nowhere
+  std::uint32_t index = 0;
+  std::uint32_t resource = 0;
+  std::uint8_t types = 0;  // 0: any
+  enum class Kind : std::uint8_t { anything, nothing, rules } kind = Kind::anything;
+  std::unique_ptr<ValueRules> value;
+  std::unique_ptr<NumberRules> number;
+  std::unique_ptr<StringRules> string;
+  std::unique_ptr<ArrayRules> array;
+  std::unique_ptr<ObjectRules> object;
+  std::unique_ptr<LogicRules> logic;
+};
+
+// What `$id` makes: a URI, and the names inside it.
+struct SchemaResource {
+  std::string uri;
+  const Json* root = nullptr;
+  SchemaNode* node = nullptr;
+  std::vector<std::pair<std::string, SchemaNode*>> anchors;
+  std::vector<std::pair<std::uint32_t, SchemaNode*>> dynamic_anchors;
+};
+
+struct SchemaProgram {
+  SchemaOptions options;
+  std::deque<Json> documents;  // the first is what the user gave; nodes are keyed by places in them
+  std::deque<SchemaNode> nodes;
+  std::vector<SchemaResource> resources;
+  std::vector<std::string> anchor_names;
+  const SchemaNode* root = nullptr;
+};
+
+// "/properties/a", "" at the root; behind "URI#" in a metaschema.
+std::string location_of(const SchemaNode& node);
+
+}  // namespace tug::detail
