@@ -1,0 +1,71 @@
+#include "command.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "tug/core/error_json.h"
+
+namespace tug::cli {
+namespace {
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+}  // namespace
+
+void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+int report(const Options& options, const Error& error, int code) {
+  if (options.json()) print(print_json(Json::object({{"error", to_json(error)}})) + "\n");
+  std::string text = "tug: " + error.message() + "\n";
+  if (!error.fix().empty()) text += "  " + error.fix() + "\n";
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  return code;
+}
+
+Result<std::string> read_input(const std::string& path) {
+  const bool standard = path == "-";
+  const int fd = standard ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) {
+    return fail(ErrorKind::invalid, path + ": " + std::strerror(errno),
+                "name a file that can be read, or - for stdin");
+  }
+  std::string bytes;
+  char piece[65536];
+  ssize_t got = 0;
+  while (bytes.size() <= kMaxInput && (got = read(fd, piece, sizeof piece)) != 0) {
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) break;
+    bytes.append(piece, static_cast<std::size_t>(got));
+  }
+  const int reason = errno;
+  if (!standard) close(fd);
+  const std::string name = standard ? "stdin" : path;
+  if (got < 0)
+    return fail(ErrorKind::invalid, name + ": " + std::strerror(reason),
+                "name a file that can be read");
+  if (bytes.size() > kMaxInput) {
+    return fail(ErrorKind::invalid, name + ": more than " + std::to_string(kMaxInput >> 20) + " MB",
+                "split it into smaller pieces");
+  }
+  return bytes;
+}
+
+Result<std::string> state_folder(const Options& options) {
+  if (!options.state_dir.empty()) return options.state_dir;
+  if (std::string folder = environment("TUG_STATE_DIR"); !folder.empty()) return folder;
+  if (std::string folder = environment("XDG_STATE_HOME"); !folder.empty()) return folder + "/tug";
+  if (std::string home = environment("HOME"); !home.empty()) return home + "/.local/state/tug";
+  return fail(ErrorKind::invalid,
+              "there is no state folder: neither XDG_STATE_HOME nor HOME is set",
+              "name one with --state-dir");
+}
+
+}  // namespace tug::cli

@@ -1,0 +1,32 @@
+// What the commands share: where output goes, how an error is shown, and the exit codes of the
+// contract.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "tug/core/error.h"
+#include "tug/core/json.h"
+
+namespace tug::cli {
+
+enum Exit : int { ok = 0, failed = 1, unusable = 2, invalid = 7 };
+
+struct Options {
+  std::string state_dir;  // as given; empty for the usual one
+  std::string format = "text";
+  bool json() const { return format != "text"; }
+};
+
+void print(std::string_view text);  // to stdout
+// For people on stderr; with a JSON format also as {"error":..} on stdout. Answers with `code`.
+int report(const Options& options, const Error& error, int code);
+
+// A file, or stdin for "-"; at most kMaxInput bytes.
+inline constexpr std::size_t kMaxInput = 64u << 20;
+Result<std::string> read_input(const std::string& path);
+
+// --state-dir, TUG_STATE_DIR, $XDG_STATE_HOME/tug, ~/.local/state/tug: the first that is there.
+Result<std::string> state_folder(const Options& options);
+
+}  // namespace tug::cli

@@ -1,0 +1,84 @@
+#include "tug/core/schema.h"
+
+#include "commands.h"
+
+namespace tug::cli {
+namespace {
+
+// A path, or the JSON itself when it looks like an object.
+Result<Json> read_schema(const std::string& given) {
+  if (given.starts_with('{')) {
+    auto json = parse_json(given);
+    if (!json) return Failure(json.error().within("the schema on the command line"));
+    return json;
+  }
+  auto text = read_input(given);
+  if (!text) return Failure(text.error());
+  auto json = parse_json(*text);
+  if (!json) return Failure(json.error().within(given));
+  return json;
+}
+
+Json to_json(const Violation& violation) {
+  return Json::object({{"path", violation.instance_path},
+                       {"schema_path", violation.schema_path},
+                       {"message", violation.message}});
+}
+
+std::string verdict(const Options& options, const std::vector<Violation>& violations) {
+  if (!options.json()) return verdict_line(violations) + "\n";
+  Json list = Json::array();
+  for (const Violation& violation : violations) list.push_back(to_json(violation));
+  return print_json(
+             Json::object({{"valid", violations.empty()}, {"violations", std::move(list)}})) +
+         "\n";
+}
+
+struct Checker {
+  const Options& options;
+  const Schema& schema;
+  std::string name;  // of the data
+  bool one_invalid = false;
+
+  // The verdict is printed; what is answered is a reason to stop.
+  Result<void> check(std::string_view text, std::size_t line) {
+    const std::string place = line ? name + ", line " + std::to_string(line) : name;
+    auto value = parse_json(text);
+    if (!value) return Failure(value.error().within(place).with_fix("give JSON"));
+    auto violations = schema.check(*value);
+    if (!violations) return Failure(violations.error().within(place));
+    one_invalid |= !violations->empty();
+    print(verdict(options, *violations));
+    return {};
+  }
+
+  Result<void> check_lines(std::string_view text) {
+    std::size_t line = 0;
+    while (!text.empty()) {
+      const std::size_t end = text.find('\n');
+      std::string_view piece = text.substr(0, end);
+      text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+      ++line;
+      if (piece.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+      if (auto checked = check(piece, line); !checked) return checked;
+    }
+    return {};
+  }
+};
+
+}  // namespace
+
+int schema_check(const Options& options, const SchemaCheck& request) {
+  auto json = read_schema(request.schema);
+  if (!json) return report(options, json.error(), unusable);
+  auto schema = Schema::compile(*json, {.assert_format = request.assert_format});
+  if (!schema) return report(options, schema.error().within(request.schema), unusable);
+  auto data = read_input(request.data);
+  if (!data) return report(options, data.error(), unusable);
+  Checker checker{options, *schema, request.data == "-" ? "stdin" : request.data};
+  auto checked = request.all ? checker.check_lines(*data) : checker.check(*data, 0);
+  if (!checked) return report(options, checked.error(), unusable);
+  return checker.one_invalid ? invalid : ok;
+}
+
+}  // namespace tug::cli
