@@ -1,4 +1,5 @@
 #include "tug/context/services.h"
+#include "tug/version.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -34,7 +35,7 @@ Services::Builder::Builder() : made_(new Services) {
   made_->shared_ = std::make_unique<Shared>();
   made_->log_defaults_ = std::make_unique<detail::LogDefaults>();
   made_->config_ =
-      Json::object({{"cwd", ""}, {"library", "tugline " TUG_VERSION}, {"runtime", "c++"}});
+      Json::object({{"cwd", ""}, {"library", "tugline " + std::string(kVersion)}, {"runtime", "c++"}});
   reporter("console", make_console_reporter(stderr));
 }
 Services::Builder::Builder(Builder&&) noexcept = default;
