@@ -64,18 +64,7 @@ Result<void> Faults::result() && {
   return fail(ErrorKind::invalid, std::move(message));
 }
 
-std::string quoted(std::string_view text) {
-  const std::string_view clipped = clip_utf8(text, kMaxQuoted);
-  std::string out;
-  if (clipped.size() == text.size()) {
-    print_json_string(text, out);
-  } else {
-    print_json_string(std::string(clipped) + "...", out);
-  }
-  return out;
-}
-
-std::string preview(const Json& json) {
+std::string with_type(const Json& json) {
   switch (json.type()) {
     case Json::Type::null:
       return "null";

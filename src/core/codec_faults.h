@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/words.h"
 #include "tug/core/detail/shape.h"
 #include "tug/core/error.h"
 #include "tug/core/json.h"
@@ -39,8 +40,7 @@ class Faults {
   std::size_t count_ = 0;
 };
 
-std::string quoted(std::string_view text);                    // as JSON, clipped
-std::string preview(const Json& json);                        // string "x", number 1.5, null
+std::string with_type(const Json& json);                      // string "x", number 1.5, null
 std::string listed(std::span<const std::string_view> names);  // "a", "b" and 3 more
 std::string one_of(std::span<const std::string_view> names);  // one of "a", "b"
 std::string did_you_mean(std::string_view name, std::span<const std::string_view> known);

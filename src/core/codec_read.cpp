@@ -78,7 +78,7 @@ class Reader {
 
  private:
   void mismatch(const Shape& shape, const Json& json, const Place& place) {
-    faults_.add(place, "expected " + expectation(shape) + ", got " + preview(json));
+    faults_.add(place, "expected " + expectation(shape) + ", got " + with_type(json));
   }
 
   bool too_deep(const Place& place) {
@@ -129,7 +129,7 @@ class Reader {
     // Half a step above the largest float: from there on it would round to infinity.
     const double limit = is_double ? std::numeric_limits<double>::infinity() : 0x1.ffffffp127;
     if (std::fabs(*number) >= limit) {
-      return faults_.add(place, preview(json) + " is out of range for a " +
+      return faults_.add(place, with_type(json) + " is out of range for a " +
                                     (is_double ? "64" : "32") + "-bit number");
     }
     if (is_double) {
@@ -147,7 +147,7 @@ class Reader {
         return store_bits(value, shape.bytes, static_cast<std::uint64_t>(entry.value));
       }
     }
-    faults_.add(place, "expected " + expectation(shape) + ", got " + preview(json) +
+    faults_.add(place, "expected " + expectation(shape) + ", got " + with_type(json) +
                            did_you_mean(name, names_of(shape.entries)));
   }
 
@@ -196,7 +196,7 @@ class Reader {
     const std::string expected = "expected " + one_of(tags);
     if (!given) return faults_.add(place.member(tag_field), expected + ", got nothing");
     faults_.add(place.member(tag_field),
-                expected + ", got " + preview(*given) + did_you_mean(given->as_string(), tags));
+                expected + ", got " + with_type(*given) + did_you_mean(given->as_string(), tags));
   }
 
   static const LiteralShape* tag_of(const Shape& shape) {

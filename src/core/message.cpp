@@ -140,7 +140,7 @@ Result<Part> read_part(const Json& json) {
   if (type == "media") return read_media(json);
   if (type == "reasoning") {
     return Part(ReasoningPart{text_at(json, "text"), text_at(json, "provider"), json["opaque"],
-                          json["redacted"].as_bool()});
+                              json["redacted"].as_bool()});
   }
   if (type == "tool_call") {
     return Part(ToolCall{CallId(text_at(json, "id")), text_at(json, "provider_id"),
@@ -192,7 +192,9 @@ MessagePtr Message::make(Role role, std::vector<Part> parts) {
   return message;
 }
 
-MessagePtr Message::system(std::string text) { return make(Role::system, {TextPart{std::move(text)}}); }
+MessagePtr Message::system(std::string text) {
+  return make(Role::system, {TextPart{std::move(text)}});
+}
 MessagePtr Message::user(std::string text) { return make(Role::user, {TextPart{std::move(text)}}); }
 MessagePtr Message::assistant(std::string text) {
   return make(Role::assistant, {TextPart{std::move(text)}});

@@ -8,8 +8,8 @@ namespace {
 std::vector<Part> every_part() {
   return {TextPart{"hi"},
           MediaPart{.mime = "image/png",
-                .name = "a.png",
-                .bytes = std::make_shared<const std::string>(std::string("\x89PNG\0", 5))},
+                    .name = "a.png",
+                    .bytes = std::make_shared<const std::string>(std::string("\x89PNG\0", 5))},
           MediaPart{.mime = "image/jpeg", .url = "https://example.org/b.jpg"},
           MediaPart{.mime = "application/pdf", .blob = sha256("document")},
           ReasoningPart{"because", "anthropic", Json::object({{"signature", "c2ln"}}), false},

@@ -11,6 +11,7 @@
 
 #include "core/schema_evaluated.h"
 #include "core/schema_node.h"
+#include "core/words.h"
 #include "tug/core/error.h"
 #include "tug/core/schema.h"
 
@@ -103,7 +104,6 @@ std::string type_words(std::uint8_t types);
 // "string \"abc\"".
 std::string described(const Json& value);
 std::string choice_words(const std::vector<Json>& choices);
-std::string quoted(std::string_view text);
 // ", did you mean \"color\"?", or ", known keys: ..." for short lists, or nothing.
 std::string known_keys_hint(std::string_view key, const ObjectRules& rules);
 

@@ -33,8 +33,6 @@ void SchemaValidator::refuse_below(const SchemaNode& node, std::string_view keyw
   path_ = here.up;
 }
 
-std::string quoted(std::string_view text) { return preview(Json(text)); }
-
 namespace {
 
 std::string joined_with_or(const std::vector<std::string>& words) {
