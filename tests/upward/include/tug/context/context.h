@@ -1,0 +1,3 @@
+// Stands for an area below.
+#pragma once
+class Context {};
