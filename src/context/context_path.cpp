@@ -57,7 +57,8 @@ std::string_view type_name(const Json& value) noexcept {
   return kNames[static_cast<std::size_t>(value.type())];
 }
 
-// Writes at `path` below `value`; `full` is for the error.
+// Writes at `path` below `value`; `full` is for the error. What is in the way is found before
+// anything is made: below a value that was missing there is nothing to be in the way.
 Result<void> write(Json& value, std::string_view path, Json&& leaf, std::string_view full) {
   if (path.empty()) {
     value = std::move(leaf);
@@ -85,14 +86,6 @@ Result<void> write(Json& value, std::string_view path, Json&& leaf, std::string_
                 "set the whole value, or remove what is in the way");
   }
   return write(value.edit(head), rest, std::move(leaf), full);
-}
-
-// The same, leaving `value` alone on failure.
-Result<void> write_whole(Json& value, std::string_view path, Json&& leaf, std::string_view full) {
-  Json changed = value;
-  auto written = write(changed, path, std::move(leaf), full);
-  if (written) value = std::move(changed);
-  return written;
 }
 
 Result<void> write_error(const Context& context, Json value) {
@@ -125,8 +118,8 @@ Result<void> write_local(const Context& context, ContextNode& node, std::string_
     return fail(ErrorKind::invalid, "locals.error is set as a whole");
   }
   auto& locals = node.own_locals();
-  if (key == "result") return write_whole(locals.result, rest, std::move(value), full);
-  return write_whole(locals.values, path, std::move(value), full);
+  if (key == "result") return write(locals.result, rest, std::move(value), full);
+  return write(locals.values, path, std::move(value), full);
 }
 
 }  // namespace
@@ -166,18 +159,18 @@ Result<void> Context::set(std::string_view path, Json value) const {
   }
   if (root == "locals") return write_local(*this, *node_, rest, std::move(value), path);
   if (root == "metadata") {
-    return write_whole(node_->own_locals().metadata, rest, std::move(value), path);
+    return write(node_->own_locals().metadata, rest, std::move(value), path);
   }
   if (root == "globals") {
     const auto [key, inner] = cut(rest);
     Result<void> written;
     services().shared().update(
-        key, [&](Json& kept) { written = write_whole(kept, inner, std::move(value), path); });
+        key, [&](Json& kept) { written = write(kept, inner, std::move(value), path); });
     return written;
   }
   Inherited& inherited = node_->own_inherited().values;
-  return write_whole(root == "configurable" ? inherited.configurable : inherited.values, rest,
-                     std::move(value), path);
+  return write(root == "configurable" ? inherited.configurable : inherited.values, rest,
+               std::move(value), path);
 }
 
 }  // namespace tug

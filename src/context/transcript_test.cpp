@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <mutex>
 #include <thread>
 
 #include "tug/core/rng.h"
@@ -431,6 +432,41 @@ TEST(Transcript, ForksOnDifferentThreadsDoNotDisturbEachOther) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(wrong, std::vector<int>(4));
   EXPECT_EQ(base.size(), 90u);
+}
+
+// Histories wander between threads: what one made another forks, continues and destroys.
+TEST(Transcript, HistoriesMayWanderBetweenThreads) {
+  struct Kept {
+    Transcript real;
+    std::vector<MessagePtr> copy;
+  };
+  std::mutex mutex;
+  std::vector<Kept> shelf(6);
+  std::vector<int> wrong(4);
+  std::vector<std::thread> threads;
+  for (std::uint64_t t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      Rng rng(t + 1);
+      const MessagePtr word = say("t" + std::to_string(t));
+      for (int round = 0; round < 500; ++round) {
+        Kept mine;
+        {
+          std::lock_guard lock(mutex);
+          mine = shelf[rng.below(shelf.size())];
+        }
+        if (mine.copy.size() > 400) mine = {};
+        for (std::uint64_t i = rng.below(40); i > 0; --i) {
+          (void)mine.real.append_user(word);
+          mine.copy.push_back(word);
+        }
+        wrong[t] += !std::ranges::equal(mine.real.messages(), mine.copy);
+        std::lock_guard lock(mutex);
+        shelf[rng.below(shelf.size())] = std::move(mine);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, std::vector<int>(4));
 }
 
 }  // namespace
