@@ -336,8 +336,9 @@ struct RaceFuzz : Fuzz {
           [&](CancelToken stop) { return branch(fuzz, 2, stop); });
       auto result = co_await std::move(racing);
       EXPECT_EQ(fuzz.running, 0) << "seed " << fuzz.seed << ": a loser was not joined";
-      if (result.value) EXPECT_EQ(*result.value, static_cast<int>(result.winner));
-      if (!token.requested()) EXPECT_TRUE(result.value);
+      EXPECT_TRUE(result.value || token.requested()) << "seed " << fuzz.seed;
+      EXPECT_EQ(result.value.value_or(static_cast<int>(result.winner)),
+                static_cast<int>(result.winner));
     }
   }
   static Task<void> with_chaos(RaceFuzz& fuzz) {
