@@ -143,7 +143,7 @@ TEST(Price, RefusesWhatIsNoPriceAndSaysWhatIsOne) {
                   "with at most six decimals)");
   }
   EXPECT_EQ(read_json<Price>(json(R"({"input":1})")).error().message(),
-            R"($: unknown field "input"; did you mean "in"?)");
+            R"($: unknown field "input"; known are "in", "out", "cache_read", "cache_write")");
 }
 
 constexpr Price kPrice{.input = 3 * kPerMillion,
