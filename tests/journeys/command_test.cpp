@@ -68,7 +68,7 @@ TEST_F(Command, UnusableSchemasAndDataAreExitTwoAndSayWhatIsWrong) {
       {file("a.json", R"({"type":5})"), "1", "type"},
       {file("b.json", R"({"$ref":"https://example.org/other"})"), "1", "remote references are not fetched"},
       {file("c.json", "{"), "1", "line 1"},
-      {file("d.json", R"({"pattern":"(?=x)"})"), "1", "(?=x)"},
+      {file("d.json", "{\"pattern\":\"(?=x)\"}"), "1", "(?=x)"},
       {home_ + "/missing.json", "1", "missing.json"},
       {fine, "{\"a\":", "stdin"},
       {fine, "", "stdin"},
