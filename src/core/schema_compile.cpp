@@ -22,6 +22,21 @@ bool is_anchor(std::string_view name) noexcept {
   return !name.empty();
 }
 
+// No more than `room` values with short texts, to a small depth.
+bool is_small(const Json& value, std::size_t& room, int depth) {
+  if (room == 0 || depth == 0 || value.as_string().size() > kPreviewBytes) return false;
+  --room;
+  for (const Json& item : value.items()) {
+    if (!is_small(item, room, depth - 1)) return false;
+  }
+  for (const Json::Member& member : value.members()) {
+    if (!is_small(member.name, room, depth) || !is_small(member.value, room, depth - 1)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string location_of(const SchemaNode& node) {
@@ -37,7 +52,7 @@ std::string shown_location(const SchemaNode& node) {
   return out.empty() ? "(root)" : out;
 }
 
-std::string preview(const Json& value) {
+std::string shown_value(const Json& value) {
   // Enough of a long string or list to know it by; the whole is never printed.
   if (value.is_string()) {
     const std::string_view text = value.as_string();
@@ -47,8 +62,10 @@ std::string preview(const Json& value) {
     if (clipped.size() < text.size()) out += "...";
     return out;
   }
-  if (value.size() > 8) {
-    return (value.is_array() ? "an array of " : "an object of ") + std::to_string(value.size());
+  std::size_t room = 24;
+  if (!is_small(value, room, 4)) {
+    return (value.is_array() ? "an array of " : "an object of ") + std::to_string(value.size()) +
+           (value.is_array() ? " items" : " keys");
   }
   std::string out = print_json(value);
   if (out.size() > kPreviewBytes) out = std::string(clip_utf8(out, kPreviewBytes)) + "...";
@@ -58,7 +75,8 @@ std::string preview(const Json& value) {
 Failure malformed(const SchemaNode& node, std::string_view key, std::string_view what,
                   const Json& got) {
   return fail(ErrorKind::invalid, "schema at " + shown_location(node) + ": \"" + std::string(key) +
-                                      "\" must be " + std::string(what) + ", got " + preview(got));
+                                      "\" must be " + std::string(what) + ", got " +
+                                      shown_value(got));
 }
 
 Result<std::shared_ptr<const SchemaProgram>> SchemaCompiler::compile(const Json& schema,
@@ -103,7 +121,8 @@ Result<SchemaNode*> SchemaCompiler::add_node(const Json& schema, const SchemaNod
   }
   if (!schema.is_object()) {
     return fail(ErrorKind::invalid, "schema at " + shown_location(node) +
-                                        " must be an object or a boolean, got " + preview(schema));
+                                        " must be an object or a boolean, got " +
+                                        shown_value(schema));
   }
   if (depth_ == kMaxSchemaDepth) {
     return fail(ErrorKind::invalid, "schema at " + shown_location(node) +
@@ -150,7 +169,7 @@ Result<void> SchemaCompiler::check_dialect(const SchemaNode& node, const Json& s
   if (uri.ends_with('#')) uri.remove_suffix(1);
   if (uri == kDialect) return {};
   return fail(ErrorKind::unsupported,
-              "schema at " + shown_location(node) + ": \"$schema\" names " + preview(*dialect) +
+              "schema at " + shown_location(node) + ": \"$schema\" names " + shown_value(*dialect) +
                   ", only draft 2020-12 is supported",
               "drop \"$schema\" or name \"" + std::string(kDialect) + "\"");
 }
@@ -173,7 +192,7 @@ Result<void> SchemaCompiler::read_id(SchemaNode& node, const Json& schema, const
   const auto [taken, fresh] = by_uri_.emplace(uri, resource);
   if (!fresh) {
     return fail(ErrorKind::invalid, "schema at " + shown_location(node) + ": \"$id\" " +
-                                        preview(id) + " was used before, at " +
+                                        shown_value(id) + " was used before, at " +
                                         shown_location(*program_.resources[taken->second].node));
   }
   program_.resources.push_back({std::move(uri), &schema, &node, {}, {}});
@@ -191,7 +210,7 @@ Result<void> SchemaCompiler::add_anchor(SchemaNode& node, std::string_view keywo
   for (const auto& [taken, owner] : resource.anchors) {
     if (taken == name.as_string() && owner != &node) {
       return fail(ErrorKind::invalid, "schema at " + shown_location(node) + ": anchor " +
-                                          preview(name) + " was used before, at " +
+                                          shown_value(name) + " was used before, at " +
                                           shown_location(*owner));
     }
   }

@@ -97,7 +97,7 @@ class SchemaCompiler {
 Failure malformed(const SchemaNode& node, std::string_view key, std::string_view what,
                   const Json& got);
 // The start of a value's text, for messages.
-std::string preview(const Json& value);
+std::string shown_value(const Json& value);
 // "(root)" for the empty location.
 std::string shown_location(const SchemaNode& node);
 

@@ -362,7 +362,7 @@ Result<Pattern> SchemaCompiler::make_pattern(const SchemaNode& node, std::string
   const auto refuse = [&](ErrorKind kind, const std::string& why) {
     return fail(kind,
                 "schema at " + shown_location(node) + ": \"" + std::string(key) + "\" " +
-                    preview(Json(text)) + " cannot be used: " + why,
+                    shown_value(Json(text)) + " cannot be used: " + why,
                 kind == ErrorKind::unsupported ? "write the pattern without it" : "");
   };
   auto translated = re2_pattern_of(text);

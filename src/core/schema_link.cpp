@@ -19,7 +19,7 @@ namespace {
 Failure leads_nowhere(const SchemaNode& from, std::string_view keyword, std::string_view text,
                       std::string_view why, std::string fix = {}) {
   std::string message = "schema at " + shown_location(from) + ": \"" + std::string(keyword) +
-                        "\" names " + preview(Json(text)) + ", " + std::string(why);
+                        "\" names " + shown_value(Json(text)) + ", " + std::string(why);
   return fail(ErrorKind::invalid, std::move(message), std::move(fix));
 }
 

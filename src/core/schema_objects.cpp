@@ -57,8 +57,9 @@ bool SchemaValidator::check_members(const SchemaNode& node, const Json& value, E
       covered = true;
       if (rules.additional->kind == SchemaNode::Kind::nothing) {
         if (!goes_on()) return false;
-        refuse_below(node, "additionalProperties", &member.name, 0,
-                     "unknown key " + quoted(member.key()) + known_keys_hint(member.key(), rules));
+        refuse_below(
+            node, "additionalProperties", &member.name, 0,
+            "unknown key " + shown_text(member.key()) + known_keys_hint(member.key(), rules));
         ok = false;
       } else {
         ok &= accepts_below(*rules.additional, member.value, &member.name, 0);
@@ -74,7 +75,7 @@ bool SchemaValidator::check_members(const SchemaNode& node, const Json& value, E
   if (required == rules.required) return ok;
   for (const Json::Member& known : rules.names.members()) {
     if (!rules.properties[*known.value.as_uint()].required || value.contains(known.key())) continue;
-    ok = wrong(node, "required", [&] { return "missing required key " + quoted(known.key()); });
+    ok = wrong(node, "required", [&] { return "missing required key " + shown_text(known.key()); });
     if (!goes_on()) return false;
   }
   return ok;
@@ -87,7 +88,8 @@ bool SchemaValidator::check_dependents(const SchemaNode& node, const Json& value
     for (const std::string& other : needed.others) {
       if (value.contains(other)) continue;
       ok = wrong(node, "dependentRequired", [&] {
-        return "missing key " + quoted(other) + ", which is required beside " + quoted(needed.key);
+        return "missing key " + shown_text(other) + ", which is required beside " +
+               shown_text(needed.key);
       });
       if (!goes_on()) return false;
     }
@@ -121,7 +123,7 @@ bool SchemaValidator::check_logic(const SchemaNode& node, const Json& value, Eva
   if (!ok && !goes_on()) return false;
   if (rules.none_of != nullptr && accepts_quietly(*rules.none_of, value, nullptr)) {
     ok = wrong(node, "not", [&] {
-      return "expected a value that does not match \"not\", got " + described(value);
+      return "expected a value that does not match \"not\", got " + typed_value(value);
     });
     if (!goes_on()) return false;
   }

@@ -129,7 +129,7 @@ bool SchemaValidator::check_unevaluated(const SchemaNode& node, const Json& valu
       if (rest.kind == SchemaNode::Kind::nothing) {
         if (!goes_on()) return false;
         refuse_below(node, "unevaluatedProperties", &members[i].name, 0,
-                     "unknown key " + quoted(members[i].key()) +
+                     "unknown key " + shown_text(members[i].key()) +
                          known_keys_hint(members[i].key(), *node.object));
         ok = false;
       } else {
@@ -181,15 +181,16 @@ std::uint8_t type_of(const Json& value, std::uint8_t wanted) {
 
 bool SchemaValidator::check_type(const SchemaNode& node, const Json& value) {
   if ((node.types & type_of(value, node.types)) != 0) return true;
-  return wrong(node, "type",
-               [&] { return "expected " + type_words(node.types) + ", got " + described(value); });
+  return wrong(node, "type", [&] {
+    return "expected " + type_words(node.types) + ", got " + typed_value(value);
+  });
 }
 
 bool SchemaValidator::check_value(const SchemaNode& node, const Json& value) {
   const ValueRules& rules = *node.value;
   if (rules.constant && !(*rules.constant == value)) {
     return wrong(node, "const", [&] {
-      return "expected " + preview(*rules.constant) + ", got " + described(value);
+      return "expected " + shown_value(*rules.constant) + ", got " + typed_value(value);
     });
   }
   if (!rules.has_choices) return true;
@@ -201,7 +202,7 @@ bool SchemaValidator::check_value(const SchemaNode& node, const Json& value) {
     }
   }
   return wrong(node, "enum", [&] {
-    return "expected " + choice_words(rules.choices) + ", got " + described(value);
+    return "expected " + choice_words(rules.choices) + ", got " + typed_value(value);
   });
 }
 
@@ -210,7 +211,8 @@ bool SchemaValidator::check_number(const SchemaNode& node, const Json& value) {
   bool ok = true;
   const auto off = [&](std::string_view keyword, std::string_view words, const Json& bound) {
     ok = wrong(node, keyword, [&] {
-      return "expected " + std::string(words) + " " + preview(bound) + ", got " + preview(value);
+      return "expected " + std::string(words) + " " + shown_value(bound) + ", got " +
+             shown_value(value);
     });
     return !goes_on();
   };
@@ -253,7 +255,7 @@ bool SchemaValidator::check_string(const SchemaNode& node, const Json& value) {
     const auto off = [&](std::string_view keyword, std::string_view words, std::uint64_t bound) {
       ok = wrong(node, keyword, [&] {
         return "expected " + std::string(words) + " " + counted(bound, "character") + ", got " +
-               std::to_string(length) + " in " + preview(value);
+               std::to_string(length) + " in " + shown_value(value);
       });
     };
     if (length < rules.min_length) off("minLength", "at least", rules.min_length);
@@ -263,14 +265,15 @@ bool SchemaValidator::check_string(const SchemaNode& node, const Json& value) {
   }
   if (rules.pattern && !rules.pattern->matches(text)) {
     ok = wrong(node, "pattern", [&] {
-      return "expected text that matches " + quoted(rules.pattern->text) + ", got " +
-             preview(value);
+      return "expected text that matches " + shown_text(rules.pattern->text) + ", got " +
+             shown_value(value);
     });
     if (!goes_on()) return false;
   }
   if (rules.format != nullptr && !rules.format->matches(text)) {
     ok = wrong(node, "format", [&] {
-      return "expected the format " + quoted(rules.format->name) + ", got " + preview(value);
+      return "expected the format " + shown_text(rules.format->name) + ", got " +
+             shown_value(value);
     });
   }
   return ok;
@@ -293,7 +296,7 @@ bool SchemaValidator::check_array(const SchemaNode& node, const Json& value, Eva
     if (const auto pair = equal_items(items)) {
       ok = wrong(node, "uniqueItems", [&] {
         return "expected items that differ, but items " + std::to_string(pair->first) + " and " +
-               std::to_string(pair->second) + " are both " + preview(items[pair->first]);
+               std::to_string(pair->second) + " are both " + shown_value(items[pair->first]);
       });
       if (!goes_on()) return false;
     }

@@ -11,7 +11,6 @@
 
 #include "core/schema_evaluated.h"
 #include "core/schema_node.h"
-#include "core/words.h"
 #include "tug/core/error.h"
 #include "tug/core/schema.h"
 
@@ -102,8 +101,9 @@ std::optional<std::pair<std::size_t, std::size_t>> equal_items(std::span<const J
 // --- words for violations, schema_words.cpp
 std::string type_words(std::uint8_t types);
 // "string \"abc\"".
-std::string described(const Json& value);
+std::string typed_value(const Json& value);
 std::string choice_words(const std::vector<Json>& choices);
+std::string shown_text(std::string_view text);
 // ", did you mean \"color\"?", or ", known keys: ..." for short lists, or nothing.
 std::string known_keys_hint(std::string_view key, const ObjectRules& rules);
 

@@ -4,6 +4,7 @@
 #include "core/decimal.h"
 #include "core/schema_compile.h"
 #include "core/schema_validate.h"
+#include "tug/core/nearest.h"
 
 namespace tug::detail {
 
@@ -33,6 +34,8 @@ void SchemaValidator::refuse_below(const SchemaNode& node, std::string_view keyw
   path_ = here.up;
 }
 
+std::string shown_text(std::string_view text) { return shown_value(Json(text)); }
+
 namespace {
 
 std::string joined_with_or(const std::vector<std::string>& words) {
@@ -58,20 +61,22 @@ std::string type_words(std::uint8_t types) {
   return joined_with_or(words);
 }
 
-std::string described(const Json& value) {
+std::string typed_value(const Json& value) {
   switch (value.type()) {
     case Json::Type::null:
       return "null";
     case Json::Type::boolean:
-      return "boolean " + preview(value);
+      return "boolean " + shown_value(value);
     case Json::Type::number:
-      return (is_integral(value) ? "integer " : "number ") + preview(value);
+      return (is_integral(value) ? "integer " : "number ") + shown_value(value);
     case Json::Type::string:
-      return "string " + preview(value);
+      return "string " + shown_value(value);
     case Json::Type::array:
-      return value.size() > 8 ? preview(value) : "array " + preview(value);
-    case Json::Type::object:
-      return value.size() > 8 ? preview(value) : "object " + preview(value);
+    case Json::Type::object: {
+      const std::string shown = shown_value(value);
+      if (shown.starts_with("an ")) return shown;
+      return (value.is_array() ? "array " : "object ") + shown;
+    }
   }
   return {};
 }
@@ -81,7 +86,7 @@ std::string choice_words(const std::vector<Json>& choices) {
   if (choices.empty()) return "nothing (the enum is empty)";
   std::vector<std::string> words;
   for (std::size_t i = 0; i < std::min(choices.size(), kShown); ++i) {
-    words.push_back(preview(choices[i]));
+    words.push_back(shown_value(choices[i]));
   }
   if (choices.size() > kShown) {
     words.push_back("one of " + std::to_string(choices.size() - kShown) + " more");
@@ -89,51 +94,20 @@ std::string choice_words(const std::vector<Json>& choices) {
   return (choices.size() > 1 ? "one of " : "") + joined_with_or(words);
 }
 
-namespace {
-
-// Letters to change, add, drop or swap with their neighbour.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> before(b.size() + 1);
-  std::vector<std::size_t> last(b.size() + 1);
-  std::vector<std::size_t> now(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    now[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      now[j] = std::min({last[j] + 1, now[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1])});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
-        now[j] = std::min(now[j], before[j - 2] + 1);
-      }
-    }
-    std::swap(before, last);
-    std::swap(last, now);
-  }
-  return last[b.size()];
-}
-
-constexpr std::size_t kLongestCompared = 64;
-constexpr std::size_t kMostCompared = 256;
-
-}  // namespace
-
 std::string known_keys_hint(std::string_view key, const ObjectRules& rules) {
-  std::string_view nearest;
-  std::size_t best = std::max<std::size_t>(key.size() / 3, 1) + 1;
-  std::vector<std::string> names;
+  constexpr std::size_t kMostCompared = 256;
+  constexpr std::size_t kMostListed = 12;
+  std::vector<std::string_view> names;
   for (const Json::Member& known : rules.names.members()) {
     if (names.size() == kMostCompared) break;
-    if (rules.properties[*known.value.as_uint()].node == nullptr) continue;
-    names.push_back(quoted(known.key()));
-    if (key.size() > kLongestCompared || known.key().size() > kLongestCompared) continue;
-    const std::size_t distance = edit_distance(key, known.key());
-    if (distance < best) {
-      best = distance;
-      nearest = known.key();
-    }
+    if (rules.properties[*known.value.as_uint()].node != nullptr) names.push_back(known.key());
   }
-  if (!nearest.empty()) return ", did you mean " + quoted(nearest) + "?";
-  if (names.empty() || names.size() > 12) return "";
-  return ", expected " + joined_with_or(names);
+  const std::string_view nearest = nearest_name(key, names);
+  if (!nearest.empty()) return ", did you mean " + shown_text(nearest) + "?";
+  if (names.empty() || names.size() > kMostListed) return "";
+  std::vector<std::string> words;
+  for (const std::string_view name : names) words.push_back(shown_text(name));
+  return ", expected " + joined_with_or(words);
 }
 
 }  // namespace tug::detail

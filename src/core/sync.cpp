@@ -2,7 +2,7 @@
 
 namespace tug {
 
-void Event::set() noexcept {
+void Signal::set() noexcept {
   set_ = true;
   waiters_.wake_all();
 }

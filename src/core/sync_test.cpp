@@ -21,8 +21,8 @@ struct SyncTest : testing::Test {
 using Notes = std::vector<std::string>;
 
 TEST_F(SyncTest, AnEventWakesAllWaitersAndStaysSetUntilReset) {
-  Event event;
-  auto wait = [](Event& on, Until until, Notes& out, std::string name) -> Task<void> {
+  Signal event;
+  auto wait = [](Signal& on, Until until, Notes& out, std::string name) -> Task<void> {
     Woken woken = co_await on.wait(until);
     out.push_back(name + (woken == Woken::ready ? " ready" : " not ready"));
   };
@@ -44,7 +44,7 @@ TEST_F(SyncTest, AnEventWakesAllWaitersAndStaysSetUntilReset) {
 }
 
 Task<void> take_permit(Semaphore& from, Until until, std::string name, Notes& notes,
-                       Event& enough) {
+                       Signal& enough) {
   Result<Permit> permit = co_await from.acquire(until);
   notes.push_back(name + (permit ? " in" : " " + std::string(name_of(permit.error().kind()))));
   if (permit) co_await enough.wait();
@@ -52,7 +52,7 @@ Task<void> take_permit(Semaphore& from, Until until, std::string name, Notes& no
 
 TEST_F(SyncTest, PermitsGoToTheFirstThatWaits) {
   Semaphore semaphore(1);
-  Event first_enough, others_enough;
+  Signal first_enough, others_enough;
   loop.start(take_permit(semaphore, {}, "a", notes, first_enough));
   loop.start(take_permit(semaphore, {}, "b", notes, others_enough));
   loop.start(take_permit(semaphore, {}, "c", notes, others_enough));
@@ -70,7 +70,7 @@ TEST_F(SyncTest, PermitsGoToTheFirstThatWaits) {
 
 TEST_F(SyncTest, APermitHandedOverStaysWithItsWaiterThoughACancelComesBeforeItRuns) {
   Semaphore semaphore(1);
-  Event enough;
+  Signal enough;
   enough.set();
   Permit held = semaphore.try_acquire();
   loop.start(take_permit(semaphore, {token}, "a", notes, enough));
@@ -85,7 +85,7 @@ TEST_F(SyncTest, APermitHandedOverStaysWithItsWaiterThoughACancelComesBeforeItRu
 
 TEST_F(SyncTest, ACancelledOrLateWaiterTakesNoPermit) {
   Semaphore semaphore(1);
-  Event enough;
+  Signal enough;
   enough.set();
   Permit held = semaphore.try_acquire();
   loop.start(take_permit(semaphore, {token}, "a", notes, enough));

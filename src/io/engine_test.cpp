@@ -99,12 +99,12 @@ TYPED_TEST(Engines, RunOnAPoolThreadAnswersWithAnErrorThatNamesTheWayOut) {
   EXPECT_THAT(engine.run(engine.loop(0), run_on_the_pool(engine)).value(), HasSubstr("run_async"));
 }
 
-Task<void> hold(Event& released, CancelToken stop) { co_await released.wait({stop}); }
+Task<void> hold(Signal& released, CancelToken stop) { co_await released.wait({stop}); }
 
 TYPED_TEST(Engines, PlaceGivesTheLoopWithTheFewestRoots) {
   Engine& engine = *this->engine;
   EXPECT_EQ(&engine.place(), &engine.loop(0));
-  Event released;
+  Signal released;
   engine.start(engine.loop(0), hold(released, engine.loop(0).stopping()));
   EXPECT_EQ(&engine.place(), &engine.loop(1));
   engine.shutdown();
@@ -216,7 +216,7 @@ TYPED_TEST(Engines, ARunCanWaitForWhatABackgroundPostsBack) {
   Engine& engine = *this->engine;
   auto commit = [](Engine& engine) -> Task<int> {
     Loop& loop = co_await this_loop();
-    Event durable;
+    Signal durable;
     int committed = 0;
     auto committer = engine.background("committer", [&] {
       loop.post([&] {

@@ -24,7 +24,7 @@ class OffloadTicket {
 
   const std::string& name() const noexcept { return work_->name(); }
   std::stop_source& stop() noexcept { return stop_; }
-  Event& finished() noexcept { return finished_; }  // the caller's loop thread only
+  Signal& finished() noexcept { return finished_; }  // the caller's loop thread only
 
   bool withdraw() noexcept { return move(State::queued, State::withdrawn); }
   bool begin() noexcept { return move(State::queued, State::running); }
@@ -43,7 +43,7 @@ class OffloadTicket {
   std::shared_ptr<detail::Offloaded> work_;
   std::shared_ptr<Mailbox> reply_;
   std::stop_source stop_;
-  Event finished_{"an offloaded function"};
+  Signal finished_{"an offloaded function"};
   std::atomic<State> state_ = State::queued;
 };
 

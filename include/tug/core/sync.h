@@ -15,16 +15,16 @@
 namespace tug {
 
 // A flag that can be waited for. Stays set until reset.
-class Event {
+class Signal {
  public:
-  explicit Event(const char* what = "an event") noexcept : waiters_(what) {}
+  explicit Signal(const char* what = "a signal") noexcept : waiters_(what) {}
 
   bool is_set() const noexcept { return set_; }
   void set() noexcept;
   void reset() noexcept { set_ = false; }
 
   class Wait;
-  // `Woken woken = co_await event.wait(until);`
+  // `Woken woken = co_await signal.wait(until);`
   Wait wait(Until until = {}) noexcept;
 
  private:
@@ -113,21 +113,21 @@ class Channel {
 
 // --- what the awaits are made of
 
-class Event::Wait : private detail::Waiter {
+class Signal::Wait : private detail::Waiter {
  public:
-  Wait(Event& event, Until until, const char* what) noexcept
-      : Waiter(std::move(until), what), event_(event) {}
-  bool await_ready() noexcept { return already_cancelled() || event_.set_; }
+  Wait(Signal& signal, Until until, const char* what) noexcept
+      : Waiter(std::move(until), what), signal_(event) {}
+  bool await_ready() noexcept { return already_cancelled() || signal_.set_; }
   template <detail::LoopPromise P>
   bool await_suspend(std::coroutine_handle<P> frame) noexcept {
-    return park(&event_.waiters_, frame, frame.promise().loop());
+    return park(&signal_.waiters_, frame, frame.promise().loop());
   }
   Woken await_resume() const noexcept { return woken(); }
 
  private:
-  Event& event_;
+  Signal& signal_;
 };
-inline Event::Wait Event::wait(Until until) noexcept {
+inline Signal::Wait Signal::wait(Until until) noexcept {
   return Wait(*this, std::move(until), waiters_.what());
 }
 

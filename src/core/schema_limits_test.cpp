@@ -1,0 +1,172 @@
+// Hostile schemas and hostile values.
+#include <thread>
+
+#include "core/schema_cases.h"
+
+namespace tug {
+namespace {
+
+Error compile_error(const char* text) {
+  auto schema = Schema::compile(*parse_json(text));
+  EXPECT_FALSE(schema) << text;
+  return schema ? Error(ErrorKind::internal, "compiled") : schema.error();
+}
+
+TEST(SchemaLimits, ReferencesThatGoInCirclesAreRefused) {
+  for (const char* text : {
+           R"({"$ref":"#"})",
+           R"({"$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}},"$ref":"#/$defs/a"})",
+           R"({"allOf":[{"anyOf":[{"oneOf":[{"not":{"if":{"$ref":"#"}}}]}]}]})",
+           R"({"dependentSchemas":{"a":{"$ref":"#"}}})",
+           R"({"then":{"$ref":"#"},"if":true})",
+           R"({"$dynamicRef":"#/$defs/a","$defs":{"a":{"$ref":"#"}}})",
+       }) {
+    const Error error = compile_error(text);
+    EXPECT_EQ(error.kind(), ErrorKind::invalid);
+    EXPECT_NE(error.message().find("refers to itself"), std::string::npos) << error.message();
+  }
+}
+
+TEST(SchemaLimits, ReferencesThatLookDeeperAreNotCircles) {
+  expect_cases({
+      {"recursion over items",
+       R"({"items":{"$ref":"#"},"type":["array","integer"]})",
+       {"[[[1]]]"},
+       {"[[\"x\"]]"}},
+      {"the same reference twice on the way",
+       R"({"$defs":{"int":{"type":"integer"}},"allOf":[{"properties":{"foo":{"$ref":"#/$defs/int"}}},
+           {"additionalProperties":{"$ref":"#/$defs/int"}}]})",
+       {R"({"foo":1})"},
+       {R"({"foo":"a string"})"}},
+  });
+}
+
+TEST(SchemaLimits, DynamicReferencesThatGoInCirclesEndInAnError) {
+  const auto schema = Schema::compile(*parse_json(
+      R"({"$id":"http://x/a","$dynamicAnchor":"n","$ref":"b","$defs":{"b":{"$id":"b",
+          "$dynamicRef":"#n","$defs":{"n":{"$dynamicAnchor":"n"}}}}})"));
+  ASSERT_TRUE(schema) << schema.error().message();
+  EXPECT_FALSE(schema->valid(1));
+  const auto checked = schema->check(1);
+  ASSERT_FALSE(checked);
+  EXPECT_EQ(checked.error().kind(), ErrorKind::exhausted);
+}
+
+TEST(SchemaLimits, WorkIsBounded) {
+  // Each level tries both alternatives of the next: 2^40 without a budget.
+  Json defs = Json::object();
+  for (int i = 0; i < 40; ++i) {
+    const Json ref = Json::object({{"$ref", "#/$defs/" + std::to_string(i + 1)}});
+    defs.set(std::to_string(i), Json::object({{"anyOf", Json::array({ref, ref})}}));
+  }
+  defs.set("40", false);
+  const auto schema = Schema::compile(Json::object({{"$ref", "#/$defs/0"}, {"$defs", defs}}),
+                                      {.max_steps = 100'000});
+  ASSERT_TRUE(schema) << schema.error().message();
+  EXPECT_FALSE(schema->valid(1));
+  const auto checked = schema->check(1);
+  ASSERT_FALSE(checked);
+  EXPECT_EQ(checked.error().kind(), ErrorKind::exhausted);
+  EXPECT_EQ(checked.error().message().find("checking took more than 100000 steps"), 0u)
+      << checked.error().message();
+}
+
+TEST(SchemaLimits, ASpentBudgetIsNeverAYes) {
+  Json list = Json::array();
+  for (int i = 0; i < 1000; ++i) list.push_back(i);
+  const auto schema =
+      Schema::compile(*parse_json(R"({"not":{"items":{"type":"string"}}})"), {.max_steps = 1});
+  EXPECT_FALSE(schema->valid(list));
+  EXPECT_FALSE(schema->check(list));
+}
+
+TEST(SchemaLimits, DeepValuesEndInAnErrorNotInAnOverflow) {
+  Json deep = 1;
+  for (int i = 0; i < 1'000'000; ++i) {
+    Json outer;
+    outer.push_back(std::move(deep));
+    deep = std::move(outer);
+  }
+  const auto schema = Schema::compile(*parse_json(R"({"items":{"$ref":"#"}})"));
+  EXPECT_FALSE(schema->valid(deep));
+  const auto checked = schema->check(deep);
+  ASSERT_FALSE(checked);
+  EXPECT_EQ(checked.error().kind(), ErrorKind::exhausted);
+  const auto unique = Schema::compile(*parse_json(R"({"uniqueItems":true,"enum":[[]]})"));
+  EXPECT_FALSE(unique->valid(deep));
+  const auto violations = unique->check(deep);
+  ASSERT_TRUE(violations);
+  EXPECT_EQ(violations->size(), 1u);
+}
+
+TEST(SchemaLimits, TheDeepestParsableSchemaPassesUnderTheMetaschema) {
+  std::string text;
+  for (int i = 0; i < 120; ++i) text += R"({"not":)";
+  text += "true" + std::string(120, '}');
+  const auto whole =
+      Schema::compile(Json::object({{"$ref", "https://json-schema.org/draft/2020-12/schema"}}));
+  const auto value = parse_json(text);
+  ASSERT_TRUE(value);
+  EXPECT_TRUE(whole->valid(*value));
+  EXPECT_TRUE(Schema::compile(*value));
+}
+
+TEST(SchemaLimits, DeepSchemasAreRefused) {
+  Json deep = true;
+  for (int i = 0; i < 100'000; ++i) deep = Json::object({{"not", deep}});
+  const auto schema = Schema::compile(deep);
+  ASSERT_FALSE(schema);
+  EXPECT_NE(schema.error().message().find("nested deeper than 256"), std::string::npos);
+}
+
+TEST(SchemaLimits, ALongChainOfReferencesIsAnErrorNotAnOverflow) {
+  Json defs = Json::object();
+  for (int i = 0; i < 20'000; ++i) {
+    defs.set(std::to_string(i), Json::object({{"$ref", "#/$defs/" + std::to_string(i + 1)}}));
+  }
+  defs.set("20000", true);
+  const auto schema = Schema::compile(Json::object({{"$ref", "#/$defs/0"}, {"$defs", defs}}));
+  ASSERT_TRUE(schema);
+  const auto checked = schema->check(1);
+  ASSERT_FALSE(checked);
+  EXPECT_EQ(checked.error().kind(), ErrorKind::exhausted);
+}
+
+TEST(SchemaLimits, ManyItemsAreComparedWithoutTryingEveryPair) {
+  Json list = Json::array();
+  for (int i = 0; i < 200'000; ++i) list.push_back(Json::object({{"id", i}, {"name", "n"}}));
+  const auto schema = Schema::compile(*parse_json(R"({"uniqueItems":true})"));
+  EXPECT_TRUE(schema->valid(list));
+  list.push_back(Json::object({{"name", "n"}, {"id", 77.0}}));
+  const auto violations = schema->check(list);
+  ASSERT_TRUE(violations);
+  ASSERT_EQ(violations->size(), 1u);
+  EXPECT_NE((*violations)[0].message.find("items 77 and 200000"), std::string::npos);
+}
+
+TEST(SchemaLimits, HostilePatternsRunInLinearTime) {
+  const auto schema = Schema::compile(*parse_json(R"({"pattern":"^(a|a|aa)*$"})"));
+  EXPECT_FALSE(schema->valid(std::string(200'000, 'a') + "b"));
+}
+
+TEST(SchemaLimits, OneSchemaServesManyThreads) {
+  const auto schema = Schema::compile(*parse_json(
+      R"({"type":"object","properties":{"a":{"pattern":"^x+$"},"b":{"items":{"$ref":"#"}}},
+          "required":["a"],"unevaluatedProperties":false})"));
+  ASSERT_TRUE(schema);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([copy = *schema] {
+      const Json good = *parse_json(R"({"a":"xx","b":[{"a":"x"}]})");
+      const Json bad = *parse_json(R"({"a":"xx","b":[{"a":"y"}]})");
+      for (int i = 0; i < 500; ++i) {
+        ASSERT_TRUE(copy.valid(good));
+        ASSERT_EQ(copy.check(bad)->size(), 1u);
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+}
+
+}  // namespace
+}  // namespace tug
