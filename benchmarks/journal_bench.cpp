@@ -14,22 +14,24 @@ namespace tug {
 namespace {
 
 LineagePtr lineage(std::string id) {
-  return std::make_shared<const Lineage>(Lineage{.run_id = RunId(id),
-                                                 .thread_id = ThreadId("01hzthread0000000000000000"),
-                                                 .root_run_id = RunId(id),
-                                                 .agent = "main"});
+  return std::make_shared<const Lineage>(
+      Lineage{.run_id = RunId(id),
+              .thread_id = ThreadId("01hzthread0000000000000000"),
+              .root_run_id = RunId(id),
+              .agent = "main"});
 }
 
 // A tool.started of ordinary size.
 Event tool_started() {
   return {.kind = Kind::tool_started,
           .turn = 3,
-          .data = Json::object({{"call_id", "17.0"},
-                                {"provider_call_id", "toolu_01A09q90qw90lq917835lq9"},
-                                {"tool", "read"},
-                                {"index", 0},
-                                {"arguments", Json::object({{"path", "src/journal/root_log.cpp"}, {"limit", 200}})},
-                                {"effect", "pure"}})};
+          .data = Json::object(
+              {{"call_id", "17.0"},
+               {"provider_call_id", "toolu_01A09q90qw90lq917835lq9"},
+               {"tool", "read"},
+               {"index", 0},
+               {"arguments", Json::object({{"path", "src/journal/root_log.cpp"}, {"limit", 200}})},
+               {"effect", "pure"}})};
 }
 
 class Counter final : public Sink {
@@ -48,10 +50,16 @@ class Void final : public RecordStore {
   Result<void> checkpoint() override { return {}; }
   Result<RootInfo> info(const RunId&) override { return none<RootInfo>(); }
   Result<std::vector<RootInfo>> list(std::size_t) override { return none<std::vector<RootInfo>>(); }
-  Result<std::vector<Record>> read(const RunId&, Seq, std::size_t) override { return none<std::vector<Record>>(); }
-  Result<std::vector<Partial>> partials(const RunId&) override { return none<std::vector<Partial>>(); }
+  Result<std::vector<Record>> read(const RunId&, Seq, std::size_t) override {
+    return none<std::vector<Record>>();
+  }
+  Result<std::vector<Partial>> partials(const RunId&) override {
+    return none<std::vector<Partial>>();
+  }
   Result<void> send(const RunId&, InboxCommand) override { return {}; }
-  Result<std::vector<InboxCommand>> inbox(const RunId&) override { return none<std::vector<InboxCommand>>(); }
+  Result<std::vector<InboxCommand>> inbox(const RunId&) override {
+    return none<std::vector<InboxCommand>>();
+  }
   Result<std::string> blob(const Digest&) override { return none<std::string>(); }
   Result<void> check_integrity() override { return {}; }
   std::string where() const override { return "nowhere"; }
@@ -96,7 +104,9 @@ Task<Result<void>> emit_live(Journal& journal, benchmark::State& state) {
   auto counter = std::make_shared<Counter>();
   log->observe(counter);
   log->emit(tool_started());
-  const Event delta{.kind = Kind::model_delta, .turn = 1, .data = Json::object({{"call", "1"}, {"text", "Hello"}})};
+  const Event delta{.kind = Kind::model_delta,
+                    .turn = 1,
+                    .data = Json::object({{"call", "1"}, {"text", "Hello"}})};
   for (auto _ : state) log->emit_live(delta);
   benchmark::DoNotOptimize(counter->seen);
   co_return Result<void>();
@@ -150,15 +160,17 @@ void journal_sqlite_1000_roots(benchmark::State& state) {
     auto journal = make_journal(*engine, *std::move(store));
     int round = 0;
     for (auto _ : state) {
-      auto done = engine->run(engine->loop(0),
-                              many_roots(*journal, "round-" + std::to_string(round++) + "-root-", kRoots, kTurns));
+      auto done = engine->run(
+          engine->loop(0),
+          many_roots(*journal, "round-" + std::to_string(round++) + "-root-", kRoots, kTurns));
       if (!done) state.SkipWithError(done.error().message().c_str());
       records += kRoots * kTurns * 4;
     }
     journal.reset();
   }
   std::filesystem::remove_all(folder);
-  state.counters["records_per_s"] = benchmark::Counter(static_cast<double>(records), benchmark::Counter::kIsRate);
+  state.counters["records_per_s"] =
+      benchmark::Counter(static_cast<double>(records), benchmark::Counter::kIsRate);
 }
 BENCHMARK(journal_sqlite_1000_roots)->UseRealTime()->Unit(benchmark::kMillisecond);
 

@@ -3,7 +3,9 @@
 #include <cstdio>
 
 #include "tug/context/context.h"
+#include "tug/context/transcript.h"
 #include "tug/core/codec.h"
+#include "tug/core/cost.h"
 #include "tug/core/error_json.h"
 #include "tug/core/rng.h"
 #include "tug/core/schema.h"

@@ -9,7 +9,7 @@ OUTSIDE = re.compile(r"(?:_clock|Clock)::now\(|\bstd::j?thread\b(?!::id)|\b(?:se
                      r"|\bstd::async\b|\bthread_local\b|\brand\(\)|\btime\(nullptr\)|\bclock_gettime\(|\bgettimeofday\(")
 REACTOR = re.compile(r'#include [<"](?:boost/|curl/|simdjson|sqlite3|openssl/|re2/|fmt/|xxhash)')
 MACRO = re.compile(r"^\s*#\s*define\s+(\w+)")
-SLEEP = re.compile(r"\bsleep_for\(std::chrono|\bthis_thread::sleep|\busleep\(|\bGTEST_SKIP|\bDISABLED_")
+SLEEP = re.compile(r"\bthis_thread::sleep|\busleep\(|\bnanosleep\(|\bGTEST_SKIP|\bDISABLED_")
 COMMENT = re.compile(r"//.*$")
 
 

@@ -24,11 +24,13 @@ TEST(Catalogue, TheMainFieldsOfTheContractAreThere) {
       {Kind::run_started, {"prompt", "model", "root", "limits", "base"}},
       {Kind::model_started, {"call", "attempt", "model", "provider", "request_kind"}},
       {Kind::model_delta, {"call", "text", "reasoning", "tool_call"}},
-      {Kind::model_completed, {"call", "model", "text", "tool_calls", "finish", "usage", "cost", "duration_ms"}},
+      {Kind::model_completed,
+       {"call", "model", "text", "tool_calls", "finish", "usage", "cost", "duration_ms"}},
       {Kind::model_failed, {"call", "attempt", "error"}},
       {Kind::retry_scheduled, {"call", "attempt", "delay_ms"}},
       {Kind::tool_started, {"call_id", "provider_call_id", "tool", "index", "arguments", "effect"}},
-      {Kind::tool_completed, {"call_id", "tool", "index", "ok", "output", "metadata", "duration_ms"}},
+      {Kind::tool_completed,
+       {"call_id", "tool", "index", "ok", "output", "metadata", "duration_ms"}},
       {Kind::tool_failed, {"call_id", "ok", "error_type", "retryable", "retry_kind"}},
       {Kind::tool_unknown, {"call_id", "tool", "arguments", "nearest"}},
       {Kind::tool_invalid_args, {"call_id", "tool", "arguments", "error"}},
@@ -48,7 +50,8 @@ TEST(Catalogue, TheMainFieldsOfTheContractAreThere) {
   };
   for (const auto& [kind, fields] : table) {
     for (const char* field : fields) {
-      EXPECT_TRUE(kind_info(kind)->data["properties"].contains(field)) << name_of(kind) << " " << field;
+      EXPECT_TRUE(kind_info(kind)->data["properties"].contains(field))
+          << name_of(kind) << " " << field;
     }
   }
 }

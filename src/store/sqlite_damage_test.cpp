@@ -24,7 +24,8 @@ std::string slurp(const std::string& path) {
 }
 
 void spill(const std::string& path, std::string_view bytes) {
-  std::ofstream(path, std::ios::binary | std::ios::trunc).write(bytes.data(), static_cast<long>(bytes.size()));
+  std::ofstream(path, std::ios::binary | std::ios::trunc)
+      .write(bytes.data(), static_cast<long>(bytes.size()));
 }
 
 void fill(const std::string& folder, int roots, std::size_t records) {
@@ -32,7 +33,8 @@ void fill(const std::string& folder, int roots, std::size_t records) {
   for (int i = 0; i < roots; ++i) {
     RootWriter root("root-" + std::to_string(i));
     Batch batch = root.batch(records);
-    root.add_event(batch, {.kind = Kind::custom, .data = Json::object({{"big", std::string(17'000, 'b')}})});
+    root.add_event(
+        batch, {.kind = Kind::custom, .data = Json::object({{"big", std::string(17'000, 'b')}})});
     ASSERT_TRUE(store->commit({&batch, 1}).front());
   }
 }
@@ -151,13 +153,15 @@ TEST(StateFolder, AHalfMadeJournalOfACrashIsNotMistakenForOne) {
   ASSERT_TRUE(open_sqlite_record_store(temp.path()));
 }
 
-// Either SQLite's own structure, the chain or a digest shows the flip, or what is read is what was written.
+// Either SQLite's own structure, the chain or a digest shows the flip, or what is read is what was
+// written.
 TEST(StateFolder, OneFlippedByteAnywhereIsFoundOrHarmless) {
   TempFolder temp;
   fill(temp.path(), 3, 400);
   const std::string path = temp.path() + "/journal.db";
   const std::string good = slurp(path);
-  ASSERT_FALSE(std::filesystem::exists(path + "-wal") && std::filesystem::file_size(path + "-wal") > 0);
+  ASSERT_FALSE(std::filesystem::exists(path + "-wal") &&
+               std::filesystem::file_size(path + "-wal") > 0);
   std::vector<std::string> written;
   {
     auto store = open_sqlite_record_store(temp.path()).value();
@@ -250,8 +254,8 @@ TEST(StateFolder, AFullDatabaseLosesNothingDurable) {
   EXPECT_TRUE(store->commit({&batch, 1}).front());
 }
 
-// The real thing: a file system of 2 MB in a mount namespace of its own. Where a user may not mount, the test
-// above has to do.
+// The real thing: a file system of 2 MB in a mount namespace of its own. Where a user may not
+// mount, the test above has to do.
 TEST(StateFolder, AFullDiskLosesNothingDurable) {
   TempFolder temp;
   const pid_t child = fork();

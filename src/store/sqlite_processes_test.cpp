@@ -14,8 +14,8 @@ namespace {
 constexpr int kProcesses = 4;
 constexpr auto kFor = std::chrono::seconds(10);
 
-// Commits to one root per round and checkpoints every few rounds; answers with how many records it was
-// told are durable.
+// Commits to one root per round and checkpoints every few rounds; answers with how many records it
+// was told are durable.
 std::uint64_t hammer(const std::string& folder, int number) {
   auto opened = open_sqlite_record_store(folder, {.checkpoint_pages = 64});
   if (!opened) return 0;
@@ -40,7 +40,8 @@ TEST(Processes, FourCommittingAndCheckpointingLoseNothingAndDamageNothing) {
   for (int number = 0; number < kProcesses; ++number) {
     const pid_t child = fork();
     if (child == 0) {
-      const std::uint64_t answer[2] = {static_cast<std::uint64_t>(number), hammer(temp.path(), number)};
+      const std::uint64_t answer[2] = {static_cast<std::uint64_t>(number),
+                                       hammer(temp.path(), number)};
       const bool told = write(results[1], answer, sizeof answer) == sizeof answer;
       _exit(told ? 0 : 1);
     }

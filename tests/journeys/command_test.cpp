@@ -66,7 +66,8 @@ TEST_F(Command, UnusableSchemasAndDataAreExitTwoAndSayWhatIsWrong) {
   const std::string fine = file("fine.json", "{}");
   const std::tuple<std::string, std::string, const char*> table[] = {
       {file("a.json", R"({"type":5})"), "1", "type"},
-      {file("b.json", R"({"$ref":"https://example.org/other"})"), "1", "remote references are not fetched"},
+      {file("b.json", R"({"$ref":"https://example.org/other"})"), "1",
+       "remote references are not fetched"},
       {file("c.json", "{"), "1", "line 1"},
       {file("d.json", "{\"pattern\":\"(?=x)\"}"), "1", "(?=x)"},
       {home_ + "/missing.json", "1", "missing.json"},

@@ -8,8 +8,8 @@ namespace tug {
 
 // Waiting or reconnecting and then repeating may help.
 bool is_retryable(const Error& error) noexcept;
-// {kind, message, detail, fix, retryable}; detail and fix are null when there is none. The detail's own
-// kind is its member `type`.
+// {kind, message, detail, fix, retryable}; detail and fix are null when there is none. The detail's
+// own kind is its member `type`.
 Json to_json(const Error& error);
 
 }  // namespace tug

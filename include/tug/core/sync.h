@@ -116,7 +116,7 @@ class Channel {
 class Signal::Wait : private detail::Waiter {
  public:
   Wait(Signal& signal, Until until, const char* what) noexcept
-      : Waiter(std::move(until), what), signal_(event) {}
+      : Waiter(std::move(until), what), signal_(signal) {}
   bool await_ready() noexcept { return already_cancelled() || signal_.set_; }
   template <detail::LoopPromise P>
   bool await_suspend(std::coroutine_handle<P> frame) noexcept {

@@ -1,5 +1,6 @@
-// What stands in `data`, kind by kind. Plain structs; they go in and out by reflection (core/codec.h), and
-// docs/events.md is generated from them. A field without an initialiser is always there.
+// What stands in `data`, kind by kind. Plain structs; they go in and out by reflection
+// (core/codec.h), and docs/events.md is generated from them. A field without an initialiser is
+// always there.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,8 @@ struct RunStarted {
   std::optional<std::string> root;
   std::optional<Json> limits;
   std::optional<Base> base;
-  std::optional<std::string> constants;  // digest of the frozen instructions, tools and output schema
+  std::optional<std::string>
+      constants;  // digest of the frozen instructions, tools and output schema
 };
 struct RunResumed {
   std::uint64_t epoch;
