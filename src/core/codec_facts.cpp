@@ -123,6 +123,7 @@ std::vector<FieldFacts> find_facts(const ObjectShape& shape) {
   with_fresh_object(shape, [&](void* object) {
     const FieldAddresses addresses = fields_at(shape, object);
     for (std::size_t i = 0; i < shape.fields.size(); ++i) {
+      facts[i].name = shape.fields[i].name;
       const Shape* field = shape.fields[i].shape;
       if (!field) continue;
       Json value = write_value(*field, addresses[i]);

@@ -1,8 +1,11 @@
 #include <bit>
 #include <charconv>
+#include <new>
 #include <string>
+#include <vector>
 
 #include "core/codec_walk.h"
+#include "core/json_node.h"
 #include "tug/core/codec.h"
 
 namespace tug::detail {
@@ -61,18 +64,23 @@ Json write_dictionary(const DictionaryShape& shape, const void* map, std::size_t
   return state.members;
 }
 
+// Names are kept and known to differ, so members are placed without looking for one of that name.
 Json write_object(const ObjectShape& shape, const void* object, std::size_t depth) {
-  const FieldAddresses addresses = fields_at(shape, object);
   Json members = Json::object();
+  if (shape.fields.empty()) return members;
   members.reserve(shape.fields.size());
+  ListNode* list = JsonAccess::list_node(members);
+  const std::vector<FieldFacts>& facts = shape.facts();
+  const FieldAddresses addresses = fields_at(shape, object);
   for (std::size_t i = 0; i < shape.fields.size(); ++i) {
-    const FieldShape& field = shape.fields[i];
-    if (!field.shape) continue;
-    if (field.shape->kind == ShapeKind::maybe && !as<MaybeShape>(*field.shape).get(addresses[i])) {
-      continue;
-    }
-    members.set(field.name, write(*field.shape, addresses[i], depth));
+    const Shape* field = shape.fields[i].shape;
+    if (!field) continue;
+    if (field->kind == ShapeKind::maybe && !as<MaybeShape>(*field).get(addresses[i])) continue;
+    new (list->members() + list->size)
+        Json::Member{facts[i].name, write(*field, addresses[i], depth)};
+    ++list->size;
   }
+  if (list->slot_bits != 0) list->index_all();
   return members;
 }
 

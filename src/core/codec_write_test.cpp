@@ -67,6 +67,18 @@ TEST(WriteJson, KeepsTheOrderAndOmitsWhatIsEmptyOrInjected) {
             R"("some":{"x":3.0,"y":4.0},"either":{"x":5.0,"y":6.0},"gaps":[1,null],"share":0.25})");
 }
 
+TEST(WriteJson, WrittenObjectsAreFoundInAndGrowLikeAnyOther) {
+  Json json = write_json(Everything{});
+  ASSERT_EQ(json.size(), 14u);
+  for (const Json::Member& member : json.members()) {
+    EXPECT_EQ(json.find(member.key()), &member.value) << member.key();
+  }
+  json.set("text", "changed").set("one more", 1);
+  EXPECT_EQ(json["text"], Json("changed"));
+  EXPECT_EQ(json["one more"], Json(1));
+  EXPECT_EQ(json.size(), 15u);
+}
+
 TEST(WriteJson, WhatIsWrittenReadsBack) {
   Everything all;
   all.points = {{1, 2}, {-0.5, 1e300}};

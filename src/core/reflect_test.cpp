@@ -93,6 +93,16 @@ TEST(Injected, FieldsAreFoundByNameAlsoInStructsHeldByValue) {
   EXPECT_EQ(transfer.other.account.shared()->owner, "owner 3");
 }
 
+class Elsewhere;  // only declared here
+struct Loose {
+  Injected<Elsewhere> elsewhere;
+  int number;
+};
+
+TEST(Injected, TheTypeNeedNotBeDefinedWhereTheStructIs) {
+  EXPECT_EQ(read_json<Loose>(Json::object({{"number", 3}}))->number, 3);
+}
+
 TEST(Injected, IsEmptyUntilSet) {
   Injected<Account> field;
   EXPECT_FALSE(field);

@@ -104,8 +104,9 @@ struct FieldShape {
   std::string_view description;
 };
 
-// What only a running program can know of a field: its default value.
+// What only a running program can know of a field: its default value, and its name as a kept value.
 struct FieldFacts {
+  Json name;
   bool required = false;
   std::optional<Json> fallback;
 };
