@@ -10,8 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "tug/core/ids.h"
+#include "tug/core/cost.h"
 #include "tug/core/json.h"
+#include "tug/core/usage.h"
 
 namespace tug::payload {
 
@@ -64,18 +65,6 @@ struct ModelDelta {
   std::optional<std::string> reasoning;
   std::optional<ToolCallDelta> tool_call;
 };
-struct UsageData {
-  std::int64_t input_tokens;
-  std::int64_t output_tokens;
-  std::int64_t cache_read_tokens = 0;
-  std::int64_t cache_write_tokens = 0;
-  std::int64_t reasoning_tokens = 0;
-  std::int64_t total_tokens = 0;
-};
-struct CostData {
-  std::optional<double> usd;  // absent or null when it is not known
-  std::string source;         // provider | catalogue | unknown
-};
 struct ToolCallData {
   std::string call_id;
   std::string tool;
@@ -87,8 +76,8 @@ struct ModelCompleted {
   std::string text;
   std::vector<ToolCallData> tool_calls;
   std::string finish;
-  UsageData usage;
-  std::optional<CostData> cost;
+  Usage usage;
+  std::optional<Cost> cost;
   std::int64_t duration_ms;
   std::optional<Json> message;  // the turn as it stands in the transcript
 };
@@ -103,7 +92,7 @@ struct ModelFailed {
   std::string call;
   std::uint32_t attempt;
   ErrorData error;
-  std::optional<UsageData> usage;
+  std::optional<Usage> usage;
 };
 struct ModelOverrideSkipped {
   std::string requested;
@@ -242,8 +231,8 @@ struct CachePrefixChanged {
   bool violates_policy = false;
 };
 struct UsageRecorded {
-  UsageData usage;
-  std::optional<CostData> cost;
+  Usage usage;
+  std::optional<Cost> cost;
 };
 struct LimitWarning {
   std::string limit;
