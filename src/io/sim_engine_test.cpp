@@ -81,7 +81,7 @@ TEST(SimEngine, TimeStandsStillWhileAnythingCanRun) {
     std::vector<std::string> times{to_rfc3339(loop.wall())};
     for (int i = 0; i < 1000; ++i) co_await yield();
     times.push_back(to_rfc3339(loop.wall()));
-    co_await sleep_for(std::chrono::hours(24));
+    co_await sleep_for(24h);
     times.push_back(to_rfc3339(loop.wall()));
     co_return times;
   };

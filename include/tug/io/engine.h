@@ -124,10 +124,10 @@ class Engine {
   // Result stays one, what it throws is `internal`). Loop thread.
   //
   // When `until` ends the wait: a function that has not begun never does (`cancelled`, or
-  // `exhausted` for the deadline); one that runs is asked to stop. If it ends within the grace,
-  // its answer counts. If not it is abandoned: the error keeps its kind and has the detail
-  // OutcomeUnknown, a fresh thread takes its place in the pool, and what it still does is dropped.
-  // `overloaded` when the queue is full.
+  // `exhausted` for the deadline); one that runs is asked to stop (its stop callbacks run on the
+  // loop). If it ends within the grace, its answer counts. If not it is abandoned: the error keeps
+  // its kind and has the detail OutcomeUnknown, a fresh thread takes its place in the pool, and
+  // what it still does is dropped. `overloaded` when the queue is full.
   template <class F>
   Task<detail::Resulting<detail::OffloadValue<F>>> offload(std::string name, F function,
                                                            Until until) {
