@@ -34,8 +34,8 @@ Services::Builder::Builder() : made_(new Services) {
   made_->stores_ = std::make_shared<Stores>();
   made_->shared_ = std::make_unique<Shared>();
   made_->log_defaults_ = std::make_unique<detail::LogDefaults>();
-  made_->config_ =
-      Json::object({{"cwd", ""}, {"library", "tugline " + std::string(kVersion)}, {"runtime", "c++"}});
+  made_->config_ = Json::object(
+      {{"cwd", ""}, {"library", "tugline " + std::string(kVersion)}, {"runtime", "c++"}});
   reporter("console", make_console_reporter(stderr));
 }
 Services::Builder::Builder(Builder&&) noexcept = default;
