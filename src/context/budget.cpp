@@ -6,6 +6,8 @@
 #include <chrono>
 #include <limits>
 
+#include "tug/core/cost.h"
+
 namespace tug {
 namespace detail {
 
@@ -159,6 +161,16 @@ Deadline nearest_deadline(BudgetNode* node) noexcept {
   return nearest;
 }
 
+constexpr std::int64_t kPicosPerNano = 1000;
+
+// Nano-dollars at a rate in pico-dollars a token; rounded up, so that what is held covers what is
+// spent.
+std::int64_t cost_of(std::int64_t tokens, std::int64_t rate) noexcept {
+  const auto exact = static_cast<__int128>(tokens) * std::max<std::int64_t>(rate, 0);
+  const auto nanos = (exact + kPicosPerNano - 1) / kPicosPerNano;
+  return static_cast<std::int64_t>(std::min<__int128>(nanos, kMost));
+}
+
 std::int64_t milliseconds(Duration duration) noexcept {
   return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
 }
@@ -271,27 +283,25 @@ Result<Hold> Budget::hold(const Amount& want) const {
 }
 
 Result<ModelCallHold> Budget::hold_model_call(const ModelCallWant& want) const {
-  if (want.prompt_tokens < 0 || want.max_output_tokens < 0 || want.prompt_cost.value_or(0) < 0 ||
-      want.million_output_tokens_cost.value_or(0) < 0) {
-    return fail(ErrorKind::invalid, "a model call of negative size or price");
+  if (want.prompt_tokens < 0 || want.max_output_tokens < 0) {
+    return fail(ErrorKind::invalid, "a model call of negative size");
   }
-  const bool priced = want.prompt_cost && want.million_output_tokens_cost;
+  const bool priced = want.price && want.price->input && want.price->output;
   const auto tokens_left = left(LimitKind::tokens);
   const auto cost_left = left(LimitKind::cost);
   if (cost_left && !priced && !tokens_left) {
     return fail(ErrorKind::invalid, "a limit on cost, but the price of the model is not known",
                 "give the model a price, or set a limit on tokens too");
   }
-  const std::int64_t price = priced ? *want.million_output_tokens_cost : 0;
-  // Rounded up, so that what is held covers what is spent.
-  const auto output_cost = [price](std::int64_t tokens) {
-    const auto exact = static_cast<__int128>(tokens) * price;
-    return static_cast<std::int64_t>(std::min<__int128>((exact + 999'999) / 1'000'000, kMost));
-  };
+  const std::int64_t output_rate = priced ? *want.price->output : 0;
+  const std::int64_t prompt_cost =
+      priced ? cost_of(want.prompt_tokens,
+                       std::max(*want.price->input, want.price->cache_write.value_or(0)))
+             : 0;
   std::int64_t output = want.max_output_tokens;
   if (tokens_left) output = std::min(output, *tokens_left - want.prompt_tokens);
-  if (cost_left && price > 0) {
-    const auto room = static_cast<__int128>(*cost_left - *want.prompt_cost) * 1'000'000 / price;
+  if (cost_left && output_rate > 0) {
+    const auto room = static_cast<__int128>(*cost_left - prompt_cost) * kPicosPerNano / output_rate;
     output = static_cast<std::int64_t>(std::min<__int128>(output, std::max<__int128>(room, 0)));
   }
   // Too little left: ask for the least that would be worth it, so that the error names what is
@@ -300,7 +310,7 @@ Result<ModelCallHold> Budget::hold_model_call(const ModelCallWant& want) const {
   output = std::max(output, least);
   auto hold = this->hold({.model_calls = 1,
                           .tokens = add(want.prompt_tokens, output),
-                          .cost = priced ? add(*want.prompt_cost, output_cost(output)) : 0});
+                          .cost = add(prompt_cost, cost_of(output, output_rate))});
   if (!hold) return Failure(std::move(hold).error());
   return ModelCallHold{*std::move(hold), output};
 }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "tug/core/cost.h"
 #include "tug/core/rng.h"
 
 namespace tug {
@@ -207,6 +208,12 @@ TEST(Budget, AModelCallTakesWhatIsLeft) {
     std::optional<std::int64_t> output;  // nothing: refused
     Amount held;
   };
+  // Pico-dollars a token.
+  const Price dear{.input = 10'000, .output = 2'000};
+  const Price cheap{.input = 0, .output = 500};
+  const Price gift{.input = 0, .output = 0};
+  const Price cached{.input = 10'000, .output = 2'000, .cache_read = 1'000, .cache_write = 12'000};
+  const Price half{.input = 10'000};
   const Case cases[] = {
       {"no limits",
        {},
@@ -239,28 +246,29 @@ TEST(Budget, AModelCallTakesWhatIsLeft) {
        {},
        {}},
       {"no calls left", {.model_calls = 0}, {.prompt_tokens = 1, .max_output_tokens = 300}, {}, {}},
-      {"lowered by cost",  // 2 nano-dollars a token
+      {"lowered by cost",
        {.cost = 1000},
-       {.prompt_tokens = 10,
-        .max_output_tokens = 4000,
-        .prompt_cost = 100,
-        .million_output_tokens_cost = 2'000'000},
+       {.prompt_tokens = 10, .max_output_tokens = 4000, .price = &dear},
        450,
        {.model_calls = 1, .tokens = 460, .cost = 1000}},
       {"cost is rounded up",
        {},
-       {.prompt_tokens = 0,
-        .max_output_tokens = 3,
-        .prompt_cost = 0,
-        .million_output_tokens_cost = 500'000},
+       {.prompt_tokens = 0, .max_output_tokens = 3, .price = &cheap},
        3,
        {.model_calls = 1, .tokens = 3, .cost = 2}},
       {"too dear",
        {.cost = 600},
-       {.prompt_tokens = 10,
-        .max_output_tokens = 4000,
-        .prompt_cost = 100,
-        .million_output_tokens_cost = 2'000'000},
+       {.prompt_tokens = 10, .max_output_tokens = 4000, .price = &dear},
+       {},
+       {}},
+      {"the prompt at the rate of writing the cache",
+       {},
+       {.prompt_tokens = 10, .max_output_tokens = 1, .price = &cached},
+       1,
+       {.model_calls = 1, .tokens = 11, .cost = 122}},
+      {"half a price is none",
+       {.cost = 600},
+       {.prompt_tokens = 1, .max_output_tokens = 300, .price = &half},
        {},
        {}},
       {"unknown price", {.cost = 600}, {.prompt_tokens = 10, .max_output_tokens = 300}, {}, {}},
@@ -271,10 +279,7 @@ TEST(Budget, AModelCallTakesWhatIsLeft) {
        {.model_calls = 1, .tokens = 310}},
       {"free",
        {.cost = 0},
-       {.prompt_tokens = 10,
-        .max_output_tokens = 300,
-        .prompt_cost = 0,
-        .million_output_tokens_cost = 0},
+       {.prompt_tokens = 10, .max_output_tokens = 300, .price = &gift},
        300,
        {.model_calls = 1, .tokens = 310}},
   };
@@ -289,11 +294,12 @@ TEST(Budget, AModelCallTakesWhatIsLeft) {
 }
 
 TEST(Budget, AModelCallThatDoesNotFitNamesWhatIsShort) {
-  EXPECT_EQ(tripped(root_with({.tokens = 200}).hold_model_call({100, 4000, {}, {}})),
+  const Price price{.input = 1'000, .output = 1'000};
+  EXPECT_EQ(tripped(root_with({.tokens = 200}).hold_model_call({100, 4000})),
             (Tripped{ErrorKind::exhausted, LimitKind::tokens, 200, 0, "root"}));
-  EXPECT_EQ(tripped(root_with({.cost = 200}).hold_model_call({100, 4000, 100, 1'000'000})),
+  EXPECT_EQ(tripped(root_with({.cost = 200}).hold_model_call({100, 4000, &price})),
             (Tripped{ErrorKind::exhausted, LimitKind::cost, 200, 0, "root"}));
-  const auto unpriced = root_with({.cost = 200}).hold_model_call({100, 4000, {}, {}});
+  const auto unpriced = root_with({.cost = 200}).hold_model_call({100, 4000});
   EXPECT_EQ(unpriced.error().kind(), ErrorKind::invalid);
 }
 
@@ -376,7 +382,7 @@ TEST(Budget, AnEmptyBudgetAllowsEverything) {
   EXPECT_TRUE(none.check_deadline(kStart));
   EXPECT_EQ(none.deadline(kStart), kNever);
   EXPECT_EQ(none.left(LimitKind::tokens), std::nullopt);
-  EXPECT_EQ(none.hold_model_call({1, 500, {}, {}})->max_output_tokens, 500);
+  EXPECT_EQ(none.hold_model_call({1, 500})->max_output_tokens, 500);
 }
 
 TEST(Budget, SumsStopAtTheLargestValue) {

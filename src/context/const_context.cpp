@@ -1,5 +1,6 @@
 // The reading half of a context.
 #include "context/node.h"
+#include "tug/core/error_json.h"
 #include "tug/core/loop.h"
 
 namespace tug {
@@ -46,7 +47,7 @@ Json ConstContext::locals() const {
   const auto& locals = *node_->locals;
   Json all = locals.values;
   if (!locals.result.is_null()) all.set("result", locals.result);
-  if (locals.error) all.set("error", detail::error_json(*locals.error));
+  if (locals.error) all.set("error", to_json(*locals.error));
   if (!locals.history.empty()) all.set("history", detail::history_json(*node_));
   return all;
 }

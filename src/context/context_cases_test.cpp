@@ -160,7 +160,8 @@ TEST_F(ContextCase, C14_AnErrorStaysOnTheServedContextUntilItIsCleared) {
   EXPECT_EQ(root.error(), nullptr);
   call.set_result("fallback");
   EXPECT_EQ(call.get("locals.error"),
-            Json::object({{"kind", "denied"}, {"message", "no"}, {"fix", "ask"}}));
+            *parse_json(
+                R"({"kind":"denied","message":"no","detail":null,"fix":"ask","retryable":false})"));
   call.set_error(std::nullopt);
   EXPECT_EQ(call.error(), nullptr);
   EXPECT_EQ(call.result(), Json("fallback"));

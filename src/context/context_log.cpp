@@ -61,8 +61,7 @@ Json event_data(const LogEntry& entry) {
   Json data = Json::object({{"type", entry.type},
                             {"tag", entry.tag},
                             {"level", name_of(entry.level)},
-                            {"text", entry.text},
-                            {"node", entry.node}});
+                            {"text", entry.text}});
   if (!entry.data.is_null()) data.set("data", entry.data);
   return data;
 }
@@ -78,7 +77,7 @@ void detail::follow_log_defaults(ContextRoot& root) {
     auto opened = open_reporter(root, name);
     if (opened) continue;
     // Nobody is there to be told, and a log is no reason to fail a run: the tail says it.
-    LogEntry entry{.type = "reporter", .tag = "log", .level = LogLevel::warn};
+    LogEntry entry{.type = "reporter", .tag = "log", .level = LogLevel::warning};
     entry.text = to_string(opened.error());
     entry.root = entry.run = root.log->root();
     entry.ts = root.loop->wall();

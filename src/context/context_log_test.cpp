@@ -42,12 +42,10 @@ TEST_F(ContextLog, AnEntryIsARecordFromInfoUpAndLiveBelow) {
   root.log({.level = LogLevel::debug, .text = "down"});
   ASSERT_EQ(log->records.size(), 1u);
   EXPECT_EQ(log->records[0].kind, Kind::log);
-  EXPECT_EQ(log->records[0].data, Json::object({{"type", "metric"},
-                                                {"tag", "app"},
-                                                {"level", "info"},
-                                                {"text", "up"},
-                                                {"node", 0},
-                                                {"data", 5}}));
+  EXPECT_EQ(
+      log->records[0].data,
+      Json::object(
+          {{"type", "metric"}, {"tag", "app"}, {"level", "info"}, {"text", "up"}, {"data", 5}}));
   ASSERT_EQ(log->live.size(), 1u);
   EXPECT_EQ(log->live[0].data["text"], Json("down"));
   EXPECT_EQ(root.tail().entries.size(), 2u);
@@ -87,10 +85,10 @@ TEST_F(ContextLog, TailFiltersByTagTypeAndNumber) {
 TEST_F(ContextLog, LevelAndScopeDecideWhatIsKept) {
   const Context root = grow();
   root.log({.level = LogLevel::debug, .text = "too low"});
-  ASSERT_TRUE(root.configure_log({.level = LogLevel::warn, .scope = {{"app"}}}));
+  ASSERT_TRUE(root.configure_log({.level = LogLevel::warning, .scope = {{"app"}}}));
   root.log({.tag = "app", .level = LogLevel::info, .text = "too low"});
   root.log({.tag = "other", .text = "out of scope"});
-  root.log({.tag = "app", .level = LogLevel::warn, .text = "kept"});
+  root.log({.tag = "app", .level = LogLevel::warning, .text = "kept"});
   ASSERT_TRUE(root.configure_log({.scope = {{}}}));
   root.log({.tag = "other", .text = "kept too"});
   ASSERT_EQ(root.tail().entries.size(), 2u);
@@ -213,7 +211,7 @@ TEST_F(ContextLog, TheJsonLinesReporterAppendsWholeEvents) {
 
 TEST(LogLevel, NamesReadBack) {
   for (LogLevel level :
-       {LogLevel::trace, LogLevel::debug, LogLevel::info, LogLevel::warn, LogLevel::error}) {
+       {LogLevel::trace, LogLevel::debug, LogLevel::info, LogLevel::warning, LogLevel::error}) {
     EXPECT_EQ(log_level_from(name_of(level)), level);
   }
   EXPECT_EQ(log_level_from("loud"), std::nullopt);

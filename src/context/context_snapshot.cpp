@@ -99,12 +99,6 @@ Json history_json(const ContextNode& node) {
   return frames;
 }
 
-Json error_json(const Error& error) {
-  Json json = Json::object({{"kind", name_of(error.kind())}, {"message", error.message()}});
-  if (!error.fix().empty()) json.set("fix", error.fix());
-  return json;
-}
-
 }  // namespace detail
 
 namespace {

@@ -7,7 +7,7 @@
 namespace tug {
 namespace {
 
-constexpr LogLevel kLevels[] = {LogLevel::trace, LogLevel::debug, LogLevel::info, LogLevel::warn,
+constexpr LogLevel kLevels[] = {LogLevel::trace, LogLevel::debug, LogLevel::info, LogLevel::warning,
                                 LogLevel::error};
 
 bool has(const std::vector<std::string>& list, std::string_view text) {
@@ -29,8 +29,8 @@ std::string_view name_of(LogLevel level) noexcept {
       return "debug";
     case LogLevel::info:
       return "info";
-    case LogLevel::warn:
-      return "warn";
+    case LogLevel::warning:
+      return "warning";
     case LogLevel::error:
       return "error";
   }

@@ -223,8 +223,8 @@ Boundary covering(std::size_t from, std::size_t to, std::vector<MessagePtr> repl
           .from = from,
           .to = to,
           .replacement = std::move(replacement),
-          .tokens_before = 100,
-          .tokens_after = 10,
+          .before_tokens = 100,
+          .after_tokens = 10,
           .reason = "too long"};
 }
 

@@ -23,8 +23,8 @@ std::string_view name_of(BoundaryType type) noexcept {
 }
 
 bool operator==(const Boundary& a, const Boundary& b) noexcept {
-  if (a.type != b.type || a.from != b.from || a.to != b.to || a.tokens_before != b.tokens_before ||
-      a.tokens_after != b.tokens_after || a.reason != b.reason ||
+  if (a.type != b.type || a.from != b.from || a.to != b.to || a.before_tokens != b.before_tokens ||
+      a.after_tokens != b.after_tokens || a.reason != b.reason ||
       a.replacement.size() != b.replacement.size()) {
     return false;
   }
@@ -38,11 +38,10 @@ Json to_json(const Boundary& boundary) {
   Json replacement = Json::array();
   for (const MessagePtr& message : boundary.replacement) replacement.push_back(to_json(*message));
   return Json::object({{"type", name_of(boundary.type)},
-                       {"from", boundary.from},
-                       {"to", boundary.to},
+                       {"covers", Json::object({{"from", boundary.from}, {"to", boundary.to}})},
                        {"replacement", std::move(replacement)},
-                       {"tokens_before", boundary.tokens_before},
-                       {"tokens_after", boundary.tokens_after},
+                       {"before_tokens", boundary.before_tokens},
+                       {"after_tokens", boundary.after_tokens},
                        {"reason", boundary.reason}});
 }
 
@@ -54,11 +53,11 @@ Result<Boundary> boundary_from_json(const Json& json) {
     boundary.type = type;
     known = true;
   }
-  const auto from = json["from"].as_uint();
-  const auto to = json["to"].as_uint();
+  const auto from = json["covers"]["from"].as_uint();
+  const auto to = json["covers"]["to"].as_uint();
   if (!known || !from || !to) {
     return fail(ErrorKind::invalid,
-                "a boundary needs a known \"type\" and the message indexes \"from\" and \"to\"");
+                "a boundary needs a known \"type\" and \"covers\" {from, to}, in message indexes");
   }
   boundary.from = *from;
   boundary.to = *to;
@@ -66,8 +65,8 @@ Result<Boundary> boundary_from_json(const Json& json) {
     TUG_TRY(message, message_from_json(item));
     boundary.replacement.push_back(std::move(message));
   }
-  boundary.tokens_before = json["tokens_before"].as_int().value_or(0);
-  boundary.tokens_after = json["tokens_after"].as_int().value_or(0);
+  boundary.before_tokens = json["before_tokens"].as_int().value_or(0);
+  boundary.after_tokens = json["after_tokens"].as_int().value_or(0);
   boundary.reason = std::string(json["reason"].as_string());
   return boundary;
 }

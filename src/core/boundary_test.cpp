@@ -12,8 +12,8 @@ TEST(Boundary, ReadsBackFromItsJson) {
                             .from = 3,
                             .to = 9,
                             .replacement = {Message::user("summary")},
-                            .tokens_before = 100,
-                            .tokens_after = 10,
+                            .before_tokens = 100,
+                            .after_tokens = 10,
                             .reason = "too long"};
     auto back = boundary_from_json(to_json(boundary));
     ASSERT_TRUE(back);
@@ -22,11 +22,17 @@ TEST(Boundary, ReadsBackFromItsJson) {
 }
 
 TEST(Boundary, IsRefusedWithoutATypeOrAPlace) {
-  const Json ok = Json::object({{"type", "snip"}, {"from", 0}, {"to", 1}});
+  const Json ok =
+      Json::object({{"type", "snip"}, {"covers", Json::object({{"from", 0}, {"to", 1}})}});
   EXPECT_TRUE(boundary_from_json(ok));
-  for (const char* missing : {"type", "from", "to"}) {
+  for (const char* missing : {"type", "covers"}) {
     Json json = ok;
     json.erase(missing);
+    EXPECT_FALSE(boundary_from_json(json)) << missing;
+  }
+  for (const char* missing : {"from", "to"}) {
+    Json json = ok;
+    json.edit("covers").erase(missing);
     EXPECT_FALSE(boundary_from_json(json)) << missing;
   }
   Json unknown = ok;

@@ -25,6 +25,8 @@
 
 namespace tug {
 
+struct Price;  // tug/core/cost.h
+
 // Sums stop at the largest value instead of wrapping.
 struct Amount {
   std::int64_t model_calls = 0;
@@ -111,9 +113,7 @@ class Hold {
 struct ModelCallWant {
   std::int64_t prompt_tokens = 0;  // estimated
   std::int64_t max_output_tokens = 0;
-  // In nano-dollars; nothing when the price of the model is not known.
-  std::optional<std::int64_t> prompt_cost;
-  std::optional<std::int64_t> million_output_tokens_cost;
+  const Price* price = nullptr;  // null, or without input or output: not known
 };
 
 struct ModelCallHold {
@@ -145,9 +145,10 @@ class Budget {
 
   // A batch is one hold. The first limit that trips, from this node towards the root, is the error.
   Result<Hold> hold(const Amount& want) const;
-  // One call, its prompt and its output, the output lowered to what is left. Fewer than
-  // kLeastOutputTokens left (or than asked for, if that is less) is `exhausted`. A limit on cost
-  // with a model of unknown price and no limit on tokens is `invalid`: nothing would ever stop it.
+  // One call, its prompt (at the dearest rate it may be billed at) and its output, lowered to what
+  // is left. Fewer than kLeastOutputTokens left (or than asked for, if that is less) is
+  // `exhausted`. A limit on cost with a model of unknown price and no limit on tokens is `invalid`:
+  // nothing would ever stop it.
   Result<ModelCallHold> hold_model_call(const ModelCallWant& want) const;
   // What happened already and must be counted whatever the limits say.
   void charge(const Amount& amount) const noexcept;

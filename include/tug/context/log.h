@@ -24,7 +24,7 @@ namespace tug {
 
 class Sink;
 
-enum class LogLevel : std::uint8_t { trace, debug, info, warn, error };
+enum class LogLevel : std::uint8_t { trace, debug, info, warning, error };
 std::string_view name_of(LogLevel level) noexcept;
 std::optional<LogLevel> log_level_from(std::string_view name) noexcept;
 

@@ -29,8 +29,8 @@ struct Boundary {
   std::size_t from = 0;  // covers the messages [from, to) of the transcript
   std::size_t to = 0;
   std::vector<MessagePtr> replacement;
-  std::int64_t tokens_before = 0;
-  std::int64_t tokens_after = 0;
+  std::int64_t before_tokens = 0;
+  std::int64_t after_tokens = 0;
   std::string reason;
 
   // Replacement messages by value.
@@ -38,7 +38,8 @@ struct Boundary {
 };
 using BoundaryPtr = std::shared_ptr<const Boundary>;
 
-// The form in which a boundary stands in the journal; reading it back gives an equal one.
+// The form in which a boundary stands in the journal, {type, covers {from, to}, replacement,
+// before_tokens, after_tokens, reason}; reading it back gives an equal one.
 Json to_json(const Boundary& boundary);
 Result<Boundary> boundary_from_json(const Json& json);
 
