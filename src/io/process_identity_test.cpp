@@ -28,23 +28,29 @@ TEST(ProcessIdentity, AnotherHostCountsAsAlive) {
 }
 
 TEST(ProcessIdentity, AChildThatEndedIsDeadEvenBeforeItIsReaped) {
-  int pipe_ends[2];
-  ASSERT_EQ(pipe(pipe_ends), 0);
+  int told[2];
+  int released[2];
+  ASSERT_EQ(pipe(told), 0);
+  ASSERT_EQ(pipe(released), 0);
   const pid_t child = fork();
   if (child == 0) {
+    close(released[1]);
+    const std::uint64_t started = this_process().started;
     char byte;
-    close(pipe_ends[1]);
-    if (read(pipe_ends[0], &byte, 1) < 0) _exit(1);
-    _exit(0);
+    const bool done = write(told[1], &started, sizeof started) == sizeof started &&
+                      read(released[0], &byte, 1) == 0;
+    _exit(done ? 0 : 1);
   }
-  close(pipe_ends[0]);
+  close(released[0]);
   ProcessIdentity identity = this_process();
   identity.pid = child;
-  EXPECT_FALSE(is_alive(identity)) << "it was started later than we were";
-  close(pipe_ends[1]);
+  ASSERT_EQ(read(told[0], &identity.started, sizeof identity.started),
+            static_cast<ssize_t>(sizeof identity.started));
+  EXPECT_TRUE(is_alive(identity));
+  close(released[1]);
   siginfo_t info;
   ASSERT_EQ(waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT), 0);
-  EXPECT_FALSE(is_alive(identity));
+  EXPECT_FALSE(is_alive(identity)) << "dead, though its pid is still taken";
   waitpid(child, nullptr, 0);
 }
 
