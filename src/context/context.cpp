@@ -179,9 +179,13 @@ Result<Context> Context::root(RootSpec spec) {
   if (run.target) return refuse("a root context cannot serve another");
   if (auto checked = check(run); !checked) return Failure(std::move(checked).error());
 
+  if (!run.run_id.empty() && run.run_id != spec.log->root()) {
+    return refuse("run " + run.run_id.text() + " with the log of run " + spec.log->root().text(),
+                  "open a log for the run, or leave the run id out");
+  }
+
   Lineage who;
-  who.run_id = run.run_id.empty() ? RunId(spec.services->ids().next(spec.loop->wall()))
-                                  : std::move(run.run_id);
+  who.run_id = spec.log->root();
   who.thread_id = run.thread_id.empty() ? ThreadId(who.run_id.text()) : std::move(run.thread_id);
   who.root_run_id = who.run_id;
   who.parent_call_id = std::move(run.call);

@@ -21,6 +21,9 @@ TEST_F(ContextTest, ARootNeedsServicesALoopAndALog) {
   EXPECT_EQ(error_of(Context::root({})), "a root context needs services, a loop and a log");
   const Context other = grow();
   RootSpec serving{.services = bundle, .loop = &loop, .log = log};
+  serving.run.run_id = RunId("another");
+  EXPECT_EQ(error_of(Context::root(serving)), "run another with the log of run run-1");
+  serving.run.run_id = {};
   serving.run.target = &other;
   EXPECT_EQ(error_of(Context::root(serving)), "a root context cannot serve another");
 }

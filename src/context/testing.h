@@ -70,7 +70,11 @@ class ContextTest : public testing::Test {
   Context grow(RootSpec spec = {}) {
     if (!spec.services) spec.services = bundle;
     if (!spec.loop) spec.loop = &loop;
-    if (!spec.log) spec.log = log;
+    if (!spec.log) {
+      log = std::make_shared<RememberingLog>(spec.run.run_id.empty() ? spec.services->ids().next({})
+                                                                     : spec.run.run_id.text());
+      spec.log = log;
+    }
     auto root = Context::root(std::move(spec));
     EXPECT_TRUE(root) << to_string(root.error());
     return *root;
@@ -86,7 +90,7 @@ class ContextTest : public testing::Test {
   }
 
   ManualLoop loop;
-  std::shared_ptr<RememberingLog> log = std::make_shared<RememberingLog>("run-1");
+  std::shared_ptr<RememberingLog> log;  // of the newest root
   ServicesPtr bundle = services().build();
 };
 

@@ -136,7 +136,8 @@ struct RootSpec {
   ServicesPtr services;
   Loop* loop = nullptr;
   std::shared_ptr<RootLog> log;
-  ChildSpec run;             // kind is `run` whatever it says; thread id: the run's own when empty
+  // Its kind is `run` whatever it says, its run id that of the log. A thread of its own when none is given.
+  ChildSpec run;
   bool interactive = false;  // a person at a terminal; set by the command line alone
   std::size_t log_ring = kLogRing;
 };
@@ -222,7 +223,7 @@ class Context : public ConstContext {
  public:
   Context() noexcept = default;
 
-  // `invalid` when something required is missing.
+  // `invalid` when something required is missing, or when the log is another root's.
   static Result<Context> root(RootSpec spec);
   // `exhausted` with Limit{depth} for a run deeper than a limit on the path allows; `invalid` for a
   // field that this kind of node does not have. A child of a cancelled context is born cancelled.
