@@ -13,6 +13,8 @@
 namespace tug::cli {
 namespace {
 
+constexpr std::size_t kVerified = 1000;  // runs, the newest
+
 struct Finding {
   std::string name;
   std::string state;  // ok | note | bad
@@ -70,8 +72,10 @@ Finding state(const std::string& folder) {
   if (auto whole = (*store)->check_integrity(); !whole) {
     return {"state", "bad", whole.error().message(), whole.error().fix()};
   }
-  auto roots = (*store)->list(1'000'000);
+  auto roots = (*store)->list(kVerified + 1);
   if (!roots) return {"state", "bad", roots.error().message(), roots.error().fix()};
+  const bool more = roots->size() > kVerified;
+  if (more) roots->resize(kVerified);
   for (const RootInfo& root : *roots) {
     if (auto verified = verify_root(**store, root.who->run_id); !verified) {
       return {"state", "bad", verified.error().message(), verified.error().fix()};

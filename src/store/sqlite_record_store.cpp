@@ -94,7 +94,7 @@ class SqliteRecordStore final : public RecordStore {
       verdicts.assign(batches.size(), Failure(whole.error()));
       for (const Batch& batch : batches) open_.erase(batch.root.text());
     }
-    if (wal_pages_ >= options_.checkpoint_pages) (void)checkpoint_if(options_.checkpoint_pages);
+    if (wal_pages_ >= checkpoint_at_) (void)checkpoint_if(checkpoint_at_);
     return verdicts;
   }
 
@@ -338,12 +338,19 @@ class SqliteRecordStore final : public RecordStore {
     const std::uint32_t wait_ms = wal_pages_ > 4 * options_.checkpoint_pages ? 1000 : 100;
     if (Result<void> alone = lock_.lock_alone(wait_ms); !alone) return alone;
     Locked held(lock_);
+    // Everybody's commits wait while we hold the lock, so a reader that still looks at the log is
+    // not waited for: what it keeps from being moved is safe, and goes with a later checkpoint.
+    sqlite3_busy_timeout(db_.raw(), 0);
     const int code =
         sqlite3_wal_checkpoint_v2(db_.raw(), nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
-    // A reader that still looks at the log keeps it from being cut; what it holds is safe and
-    // stays.
-    if (code == SQLITE_OK) wal_pages_ = 0;
-    if (code == SQLITE_OK || code == SQLITE_BUSY) return {};
+    sqlite3_busy_timeout(db_.raw(), static_cast<int>(options_.busy_ms));
+    if (code == SQLITE_OK) {
+      wal_pages_ = 0;
+      checkpoint_at_ = options_.checkpoint_pages;
+      return {};
+    }
+    checkpoint_at_ = wal_pages_ + options_.checkpoint_pages;
+    if ((code & 0xff) == SQLITE_BUSY) return {};
     return Failure(db_.error("checkpointing"));
   }
 
@@ -354,6 +361,7 @@ class SqliteRecordStore final : public RecordStore {
   Writes writes_;
   SqliteReader reader_;
   std::uint32_t wal_pages_ = 0;
+  std::uint32_t checkpoint_at_ = options_.checkpoint_pages;  // pages at which the next one is tried
   std::unordered_map<std::string, OpenRoot> open_;
 };
 

@@ -78,7 +78,7 @@ class Journal {
   virtual void close() noexcept = 0;
 };
 
-// The engine must outlive the journal; the journal keeps the store.
+// The engine must outlive the journal, the journal its logs; the journal keeps the store.
 std::unique_ptr<Journal> make_journal(Engine& engine, std::shared_ptr<RecordStore> store);
 
 // Puts a bounded queue and a thread between a log and a slow exporter. The wrapped sink's
