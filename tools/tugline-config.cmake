@@ -1,0 +1,8 @@
+include(CMakeFindDependencyMacro)
+find_dependency(Threads)
+find_dependency(SQLite3)
+find_dependency(OpenSSL COMPONENTS Crypto)
+find_dependency(PkgConfig)
+pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)
+pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
+include(${CMAKE_CURRENT_LIST_DIR}/tugline-targets.cmake)
