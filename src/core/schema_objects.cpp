@@ -33,6 +33,8 @@ bool SchemaValidator::check_object(const SchemaNode& node, const Json& value, Ev
 bool SchemaValidator::check_members(const SchemaNode& node, const Json& value, Evaluated* seen) {
   const ObjectRules& rules = *node.object;
   const auto members = value.members();
+  const std::uint64_t looks = members.size() * (1 + rules.patterns.size());
+  if (!spend(node, looks / kValuesPerStep)) return false;
   bool ok = true;
   std::size_t required = 0;
   for (std::size_t i = 0; i < members.size(); ++i) {
@@ -48,6 +50,7 @@ bool SchemaValidator::check_members(const SchemaNode& node, const Json& value, E
       }
     }
     for (const auto& [pattern, schema] : rules.patterns) {
+      if (!spend(node, member.key().size() / kBytesPerStep)) return false;
       if (!pattern.matches(member.key())) continue;
       covered = true;
       ok &= accepts_below(*schema, member.value, &member.name, 0);
