@@ -115,7 +115,7 @@ struct LogicRules {
   const SchemaNode* condition = nullptr;
   const SchemaNode* then = nullptr;
   const SchemaNode* otherwise = nullptr;
-  Reference ref;
+  const SchemaNode* ref = nullptr;
   Reference dynamic_ref;
 };
 

@@ -108,8 +108,8 @@ bool SchemaValidator::check_dependents(const SchemaNode& node, const Json& value
 bool SchemaValidator::check_logic(const SchemaNode& node, const Json& value, Evaluated* seen) {
   const LogicRules& rules = *node.logic;
   bool ok = true;
-  if (rules.ref.target != nullptr) {
-    ok &= accepts(*rules.ref.target, value, seen);
+  if (rules.ref != nullptr) {
+    ok &= accepts(*rules.ref, value, seen);
     if (!ok && !goes_on()) return false;
   }
   if (rules.dynamic_ref.target != nullptr) {
