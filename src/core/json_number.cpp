@@ -1,6 +1,4 @@
 #include <charconv>
-#include <cmath>
-#include <limits>
 
 #include "core/json_node.h"
 
@@ -58,14 +56,8 @@ bool put_short_real(Json& value, bool negative, std::uint64_t digits, std::ptrdi
 void put_real(Json& value, const char* begin, const char* end) {
   double real = 0;
   const auto read = std::from_chars(begin, end, real);
-  bool exact = read.ec == std::errc() && std::isfinite(real);
-  if (exact && real == 0) {
-    // A zero that was written with other digits is an underflow.
-    for (const char* p = begin; p != end && *p != 'e' && *p != 'E'; ++p) {
-      if (*p >= '1' && *p <= '9') exact = false;
-    }
-  }
-  if (exact) {
+  // Too large and too small are both out of range; neither gives a double that says the number.
+  if (read.ec == std::errc()) {
     JsonAccess::put(value, Tag::real, real);
   } else {
     put_big(value, begin, end);

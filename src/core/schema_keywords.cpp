@@ -81,6 +81,25 @@ ObjectRules::Property& property(ObjectRules& rules, std::string_view name) {
   return rules.properties.emplace_back();
 }
 
+// Steps for reading every part of a value; depth is bounded by whoever made it.
+std::uint64_t weight_of(const Json& root) {
+  std::uint64_t values = 0;
+  std::uint64_t bytes = 0;
+  std::vector<const Json*> open = {&root};
+  while (!open.empty()) {
+    const Json& value = *open.back();
+    open.pop_back();
+    ++values;
+    bytes += value.as_string().size();
+    for (const Json& item : value.items()) open.push_back(&item);
+    for (const Json::Member& member : value.members()) {
+      bytes += member.key().size();
+      open.push_back(&member.value);
+    }
+  }
+  return values / kValuesPerStep + bytes / kBytesPerStep;
+}
+
 std::string under(std::string_view key, std::string_view name) {
   return std::string(key) + "/" + pointer_token(name);
 }
@@ -293,6 +312,7 @@ Result<void> SchemaCompiler::read_enum(SchemaNode& node, std::string_view key, c
   ValueRules& rules = open(node.value);
   rules.has_choices = true;
   rules.choices.assign(value.items().begin(), value.items().end());
+  rules.steps += weight_of(value);
   if (is_string_list(value)) {
     rules.choice_index = Json::object();
     for (const Json& choice : rules.choices) rules.choice_index.set(choice.as_string(), true);
@@ -301,7 +321,9 @@ Result<void> SchemaCompiler::read_enum(SchemaNode& node, std::string_view key, c
 }
 
 Result<void> SchemaCompiler::read_const(SchemaNode& node, std::string_view, const Json& value) {
-  open(node.value).constant = value;
+  ValueRules& rules = open(node.value);
+  rules.constant = value;
+  rules.steps += weight_of(value);
   return {};
 }
 

@@ -71,6 +71,30 @@ TEST(SchemaLimits, WorkIsBounded) {
       << checked.error().message();
 }
 
+TEST(SchemaLimits, LongTextsAndBigValuesCountAsWork) {
+  // A thousand looks at 1 MB each: far too few steps if only schemas counted.
+  const Json text = std::string(1'000'000, 'a');
+  Json list = Json::array();
+  for (int i = 0; i < 100'000; ++i) list.push_back(Json::array({i}));
+  const std::pair<Json, Json> cases[] = {
+      {Json::object({{"pattern", "b"}}), text},
+      {Json::object({{"maxLength", 1}}), text},
+      {Json::object({{"uniqueItems", true}, {"maxItems", 1}}), list},
+      {Json::object({{"const", list}, {"maxItems", 1}}), list},
+      {Json::object({{"contains", false}}), list},
+  };
+  for (const auto& [rule, value] : cases) {
+    Json rules = Json::array();
+    for (int i = 0; i < 1000; ++i) rules.push_back(rule);
+    const auto schema =
+        Schema::compile(Json::object({{"anyOf", std::move(rules)}}), {.max_steps = 20'000});
+    ASSERT_TRUE(schema);
+    const auto checked = schema->check(value);
+    ASSERT_FALSE(checked) << print_json(rule).substr(0, 40);
+    EXPECT_EQ(checked.error().kind(), ErrorKind::exhausted);
+  }
+}
+
 TEST(SchemaLimits, ASpentBudgetIsNeverAYes) {
   Json list = Json::array();
   for (int i = 0; i < 1000; ++i) list.push_back(i);

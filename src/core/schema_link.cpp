@@ -49,8 +49,7 @@ Result<void> SchemaCompiler::link_one(const PendingRef& ref) {
     }
   }
   if (ref.keyword == "$ref") {
-    found.anchor.reset();
-    ref.from->logic->ref = found;
+    ref.from->logic->ref = found.target;
   } else {
     ref.from->logic->dynamic_ref = found;
   }
@@ -112,7 +111,7 @@ void add_in_place(const SchemaNode& node, std::vector<const SchemaNode*>& out) {
     for (const SchemaNode* next : {logic.none_of, logic.condition, logic.then, logic.otherwise}) {
       add(next);
     }
-    add(logic.ref.target);
+    add(logic.ref);
     if (!logic.dynamic_ref.anchor) add(logic.dynamic_ref.target);
   }
   if (node.object) {

@@ -48,7 +48,8 @@ struct ValueRules {
   std::optional<Json> constant;
   bool has_choices = false;
   std::vector<Json> choices;
-  Json choice_index;  // an object with every choice as a key, when all are strings
+  Json choice_index;        // an object with every choice as a key, when all are strings
+  std::uint64_t steps = 0;  // what comparing with all of it costs
 };
 
 struct NumberRules {
@@ -114,7 +115,7 @@ struct LogicRules {
   const SchemaNode* condition = nullptr;
   const SchemaNode* then = nullptr;
   const SchemaNode* otherwise = nullptr;
-  Reference ref;
+  const SchemaNode* ref = nullptr;
   Reference dynamic_ref;
 };
 
@@ -150,6 +151,10 @@ struct SchemaProgram {
   std::vector<std::string> anchor_names;
   const SchemaNode* root = nullptr;
 };
+
+// Reading this much text or this many values counts as one step of a check.
+inline constexpr std::uint64_t kBytesPerStep = 256;
+inline constexpr std::uint64_t kValuesPerStep = 8;
 
 // "/properties/a", "" at the root; behind "URI#" in a metaschema.
 std::string location_of(const SchemaNode& node);

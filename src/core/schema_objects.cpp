@@ -33,6 +33,8 @@ bool SchemaValidator::check_object(const SchemaNode& node, const Json& value, Ev
 bool SchemaValidator::check_members(const SchemaNode& node, const Json& value, Evaluated* seen) {
   const ObjectRules& rules = *node.object;
   const auto members = value.members();
+  const std::uint64_t looks = members.size() * (1 + rules.patterns.size());
+  if (!spend(node, looks / kValuesPerStep)) return false;
   bool ok = true;
   std::size_t required = 0;
   for (std::size_t i = 0; i < members.size(); ++i) {
@@ -48,6 +50,7 @@ bool SchemaValidator::check_members(const SchemaNode& node, const Json& value, E
       }
     }
     for (const auto& [pattern, schema] : rules.patterns) {
+      if (!spend(node, member.key().size() / kBytesPerStep)) return false;
       if (!pattern.matches(member.key())) continue;
       covered = true;
       ok &= accepts_below(*schema, member.value, &member.name, 0);
@@ -105,8 +108,8 @@ bool SchemaValidator::check_dependents(const SchemaNode& node, const Json& value
 bool SchemaValidator::check_logic(const SchemaNode& node, const Json& value, Evaluated* seen) {
   const LogicRules& rules = *node.logic;
   bool ok = true;
-  if (rules.ref.target != nullptr) {
-    ok &= accepts(*rules.ref.target, value, seen);
+  if (rules.ref != nullptr) {
+    ok &= accepts(*rules.ref, value, seen);
     if (!ok && !goes_on()) return false;
   }
   if (rules.dynamic_ref.target != nullptr) {

@@ -38,7 +38,8 @@ std::uint64_t hash_number(const Json& value, std::uint64_t seed) {
   return mix(seed ^ 1, std::bit_cast<std::uint64_t>(real == 0 ? 0.0 : real));
 }
 
-std::uint64_t hash_at(const Json& value, std::uint64_t seed, int depth) {
+std::uint64_t hash_at(const Json& value, std::uint64_t seed, int depth, std::uint64_t& work) {
+  ++work;
   switch (value.type()) {
     case Json::Type::null:
       return mix(seed, 2);
@@ -47,11 +48,12 @@ std::uint64_t hash_at(const Json& value, std::uint64_t seed, int depth) {
     case Json::Type::number:
       return hash_number(value, seed);
     case Json::Type::string:
+      work += value.as_string().size() / (kBytesPerStep / kValuesPerStep);
       return siphash(value.as_string(), seed);
     case Json::Type::array: {
       std::uint64_t hash = mix(seed, value.size());
       if (depth == 0) return hash;
-      for (const Json& item : value.items()) hash = mix(hash, hash_at(item, seed, depth - 1));
+      for (const Json& item : value.items()) hash = mix(hash, hash_at(item, seed, depth - 1, work));
       return hash;
     }
     case Json::Type::object: {
@@ -59,7 +61,7 @@ std::uint64_t hash_at(const Json& value, std::uint64_t seed, int depth) {
       std::uint64_t hash = mix(seed ^ 5, value.size());
       if (depth == 0) return hash;
       for (const Json::Member& member : value.members()) {
-        hash += mix(siphash(member.key(), seed), hash_at(member.value, seed, depth - 1));
+        hash += mix(siphash(member.key(), seed), hash_at(member.value, seed, depth - 1, work));
       }
       return hash;
     }
@@ -67,14 +69,18 @@ std::uint64_t hash_at(const Json& value, std::uint64_t seed, int depth) {
   return seed;
 }
 
-}  // namespace
-
-std::uint64_t hash_of(const Json& value, std::uint64_t seed) {
-  return hash_at(value, seed, kHashedDepth);
+bool all_simple(std::span<const Json> items) noexcept {
+  for (const Json& item : items) {
+    if (item.is_array() || item.is_object()) return false;
+  }
+  return true;
 }
 
-std::optional<std::pair<std::size_t, std::size_t>> equal_items(std::span<const Json> items) {
-  if (items.size() <= kPairwise) {
+}  // namespace
+
+std::optional<std::pair<std::size_t, std::size_t>> equal_items(std::span<const Json> items,
+                                                               std::uint64_t& work) {
+  if (items.size() <= kPairwise && all_simple(items)) {
     for (std::size_t j = 1; j < items.size(); ++j) {
       for (std::size_t i = 0; i < j; ++i) {
         if (items[i] == items[j]) return std::pair(i, j);
@@ -86,7 +92,11 @@ std::optional<std::pair<std::size_t, std::size_t>> equal_items(std::span<const J
   hashes.reserve(items.size());
   // Seeded by where we are in memory, so that nobody can prepare colliding items.
   const auto seed = reinterpret_cast<std::uintptr_t>(items.data());
-  for (std::size_t i = 0; i < items.size(); ++i) hashes.emplace_back(hash_of(items[i], seed), i);
+  std::uint64_t looked_at = 0;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    hashes.emplace_back(hash_at(items[i], seed, kHashedDepth, looked_at), i);
+  }
+  work += looked_at / kValuesPerStep;
   std::sort(hashes.begin(), hashes.end());
   std::optional<std::pair<std::size_t, std::size_t>> found;
   for (std::size_t j = 1; j < hashes.size(); ++j) {

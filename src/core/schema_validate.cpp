@@ -35,7 +35,7 @@ std::optional<Error> SchemaValidator::stopped() const {
       return Error(ErrorKind::exhausted,
                    "value and schema are nested deeper than " + std::to_string(kMaxNesting) +
                        " steps, at schema " + shown_location(*stop_at_),
-                   "look for a \"$dynamicRef\" that leads back to itself");
+                   "flatten the value, or look for a \"$dynamicRef\" that leads back to itself");
   }
   return std::nullopt;
 }
@@ -188,6 +188,7 @@ bool SchemaValidator::check_type(const SchemaNode& node, const Json& value) {
 
 bool SchemaValidator::check_value(const SchemaNode& node, const Json& value) {
   const ValueRules& rules = *node.value;
+  if (!spend(node, rules.steps)) return false;
   if (rules.constant && !(*rules.constant == value)) {
     return wrong(node, "const", [&] {
       return "expected " + shown_value(*rules.constant) + ", got " + typed_value(value);
@@ -249,6 +250,7 @@ std::string counted(std::uint64_t count, std::string_view thing) {
 bool SchemaValidator::check_string(const SchemaNode& node, const Json& value) {
   const StringRules& rules = *node.string;
   const std::string_view text = value.as_string();
+  if (!spend(node, text.size() / kBytesPerStep)) return false;
   bool ok = true;
   if (rules.min_length != 0 || rules.max_length < text.size()) {
     const std::size_t length = count_code_points(text);
@@ -282,6 +284,7 @@ bool SchemaValidator::check_string(const SchemaNode& node, const Json& value) {
 bool SchemaValidator::check_array(const SchemaNode& node, const Json& value, Evaluated* seen) {
   const ArrayRules& rules = *node.array;
   const auto items = value.items();
+  if (!spend(node, items.size() / kValuesPerStep)) return false;
   bool ok = true;
   const auto off = [&](std::string_view keyword, std::string_view words, std::uint64_t bound) {
     ok = wrong(node, keyword, [&] {
@@ -293,7 +296,10 @@ bool SchemaValidator::check_array(const SchemaNode& node, const Json& value, Eva
   if (items.size() < rules.min_items && off("minItems", "at least", rules.min_items)) return false;
   if (items.size() > rules.max_items && off("maxItems", "at most", rules.max_items)) return false;
   if (rules.unique) {
-    if (const auto pair = equal_items(items)) {
+    std::uint64_t work = 0;
+    const auto pair = equal_items(items, work);
+    if (!spend(node, work)) return false;
+    if (pair) {
       ok = wrong(node, "uniqueItems", [&] {
         return "expected items that differ, but items " + std::to_string(pair->first) + " and " +
                std::to_string(pair->second) + " are both " + shown_value(items[pair->first]);

@@ -69,6 +69,17 @@ class SchemaValidator {
   bool check_unevaluated(const SchemaNode& node, const Json& value, Evaluated& seen);
   const SchemaNode& dynamic_target(const Reference& ref) const noexcept;
 
+  // Takes what a keyword costs beyond the step of its schema; false when the budget is spent.
+  bool spend(const SchemaNode& node, std::uint64_t steps) noexcept {
+    if (steps <= steps_left_) {
+      steps_left_ -= steps;
+      return true;
+    }
+    steps_left_ = 0;
+    stop_ = Stop::steps;
+    stop_at_ = &node;
+    return false;
+  }
   // True when collecting should go on after something wrong.
   bool goes_on() const noexcept { return report_ != nullptr && !report_->full(); }
   // Notes a violation, when anybody asked; always false. `message` is called only then.
@@ -93,10 +104,9 @@ class SchemaValidator {
   Report* report_ = nullptr;
 };
 
-// Equal values give equal hashes, in the sense of Json's ==.
-std::uint64_t hash_of(const Json& value, std::uint64_t seed);
-// The places of two equal items, the first such pair that is found.
-std::optional<std::pair<std::size_t, std::size_t>> equal_items(std::span<const Json> items);
+// The places of two equal items, the first such pair. Adds to `work` what it looked at, in steps.
+std::optional<std::pair<std::size_t, std::size_t>> equal_items(std::span<const Json> items,
+                                                               std::uint64_t& work);
 
 // --- words for violations, schema_words.cpp
 std::string type_words(std::uint8_t types);

@@ -29,9 +29,10 @@ struct SchemaProgram;
 }
 
 struct SchemaOptions {
-  bool assert_format = false;            // else `format` says something and checks nothing
-  std::size_t max_violations = 8;        // of one check
-  std::uint64_t max_steps = 10'000'000;  // subschemas applied in one check
+  bool assert_format = false;      // else `format` says something and checks nothing
+  std::size_t max_violations = 8;  // of one check
+  // Of one check; a step is one subschema applied, or 256 bytes or 8 values looked at.
+  std::uint64_t max_steps = 10'000'000;
 };
 
 // One thing that is wrong with a value.
