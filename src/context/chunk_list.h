@@ -40,8 +40,7 @@ void retain(Chunk<T>* chunk) noexcept {
 // A loop, not recursion: a list of a million messages is a chain of 15,625 chunks.
 template <class T>
 void release(Chunk<T>* chunk) noexcept {
-  while (chunk && chunk->refs.fetch_sub(1, std::memory_order_release) == 1) {
-    std::atomic_thread_fence(std::memory_order_acquire);
+  while (chunk && chunk->refs.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     Chunk<T>* before = chunk->before;
     std::destroy_n(chunk->slots, chunk->taken.load(std::memory_order_relaxed));
     delete chunk;

@@ -136,7 +136,8 @@ struct RootSpec {
   ServicesPtr services;
   Loop* loop = nullptr;
   std::shared_ptr<RootLog> log;
-  // Its kind is `run` whatever it says, its run id that of the log. A thread of its own when none is given.
+  // Its kind is `run` whatever it says, its run id that of the log. A thread of its own when none
+  // is given.
   ChildSpec run;
   bool interactive = false;  // a person at a terminal; set by the command line alone
   std::size_t log_ring = kLogRing;
