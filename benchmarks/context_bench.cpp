@@ -23,13 +23,14 @@ class NoLog final : public RootLog {
   Seq last_seq() const noexcept override { return 1; }
   Seq durable_seq() const noexcept override { return 1; }
   Digest last_hash() const noexcept override { return {}; }
-  const RunId& root() const noexcept override { return root_; }
+  const LineagePtr& lineage() const noexcept override { return who_; }
   std::uint64_t epoch() const noexcept override { return 1; }
   std::uint64_t removed_sinks() const noexcept override { return 0; }
-  Task<Result<void>> close() override { co_return Result<void>(); }
+  Task<Result<void>> close(Until) override { co_return Result<void>(); }
 
  private:
-  RunId root_{"root"};
+  LineagePtr who_ = std::make_shared<const Lineage>(
+      Lineage{.run_id = RunId("root"), .root_run_id = RunId("root")});
 };
 
 struct Tree {
@@ -38,7 +39,7 @@ struct Tree {
   Tree() {
     Inherited inherit;
     for (int i = 0; i < 16; ++i) inherit.values.set("key" + std::to_string(i), i);
-    root = *Context::root({.services = Services::Builder().build(),
+    root = *Context::root({.services = Services::Builder(1).build(),
                            .loop = &loop,
                            .log = std::make_shared<NoLog>(),
                            .run = {.inherit = std::move(inherit)}});

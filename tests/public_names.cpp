@@ -17,6 +17,7 @@
 #include "tug/journal/catalogue.h"
 #include "tug/journal/journal.h"
 #include "tug/journal/payloads.h"
+#include "tug/journal/queued_sink.h"
 #include "tug/store/record_stores.h"
 #include "tug/store/store.h"
 #include "tug/version.h"

@@ -139,7 +139,7 @@ Result<Transcript> fold(RecordStore& store) {
 }
 
 ServicesPtr make_services(std::shared_ptr<Ids> ids) {
-  Services::Builder builder;
+  Services::Builder builder(1);
   builder.ids(std::move(ids));
   return builder.build();
 }

@@ -3,6 +3,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -76,8 +77,9 @@ Finding state(const std::string& folder) {
   if (!roots) return {"state", "bad", roots.error().message(), roots.error().fix()};
   const bool more = roots->size() > kVerified;
   if (more) roots->resize(kVerified);
+  std::set<RunId> holding;
   for (const RootInfo& root : *roots) {
-    if (auto verified = verify_root(**store, root.who->run_id); !verified) {
+    if (auto verified = verify_root(**store, root.who->run_id, &holding); !verified) {
       return {"state", "bad", verified.error().message(), verified.error().fix()};
     }
   }

@@ -179,31 +179,31 @@ Result<Context> Context::root(RootSpec spec) {
   if (run.target) return refuse("a root context cannot serve another");
   if (auto checked = check(run); !checked) return Failure(std::move(checked).error());
 
-  if (!run.run_id.empty() && run.run_id != spec.log->root()) {
-    return refuse("run " + run.run_id.text() + " with the log of run " + spec.log->root().text(),
-                  "open a log for the run, or leave the run id out");
+  // The log's lineage is the root's: its chain covers it, and a run has one for life.
+  const LineagePtr who = spec.log->lineage();
+  const bool other = (!run.run_id.empty() && run.run_id != who->run_id) ||
+                     (!run.thread_id.empty() && run.thread_id != who->thread_id) ||
+                     (!run.agent.empty() && run.agent != who->agent) ||
+                     (!run.call.empty() && run.call != who->parent_call_id);
+  if (other) {
+    return refuse(
+        "the root context of run " + who->run_id.text() + " with another id, thread, agent or call",
+        "say them when the log is created, or leave them out");
   }
-
-  Lineage who;
-  who.run_id = spec.log->root();
-  who.thread_id = run.thread_id.empty() ? ThreadId(who.run_id.text()) : std::move(run.thread_id);
-  who.root_run_id = who.run_id;
-  who.parent_call_id = std::move(run.call);
-  who.agent = std::move(run.agent);
 
   Context context = ContextNode::adopt(new ContextNode);
   ContextNode& node = *context.node_;
   // From the id and not from a shared generator: the numbers of a root do not depend on other
   // roots.
-  const std::uint64_t seed = fingerprint_of(who.run_id.text(), spec.services->seed()).low;
+  const std::uint64_t seed = fingerprint_of(who->run_id.text(), spec.services->seed()).low;
   node.root = Counted(new ContextRoot{.services = std::move(spec.services),
                                       .loop = spec.loop,
                                       .log = std::move(spec.log),
                                       .rng = Rng(seed),
                                       .ring = detail::LogRing(spec.log_ring)});
   const Instant now = spec.loop->now();
-  node.budget = Budget::root({who.run_id, run.limits, run.defaults, run.restored}, now);
-  node.run = Counted(new ContextRun{.who = std::make_shared<const Lineage>(std::move(who))});
+  node.budget = Budget::root({who->run_id, run.limits, run.defaults, run.restored}, now);
+  node.run = Counted(new ContextRun{.who = who});
   node.inherited =
       Counted(new ContextInherited{.values = {Json::object(), Json::object(), Json::object(), {}}});
   node.cancel = CancelToken::child_of_both(spec.loop->stopping(), run.cancel);

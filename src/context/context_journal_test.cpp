@@ -47,7 +47,7 @@ TEST_P(ContextOnAJournal, EventsOfAllNodesAreRecordsOfTheRoot) {
   std::shared_ptr<RecordStore> store = make_memory_record_store();
   auto journal = make_journal(*engine, store);
   auto done =
-      engine->run(engine->loop(0), live_a_little(*engine, *journal, Services::Builder().build()));
+      engine->run(engine->loop(0), live_a_little(*engine, *journal, Services::Builder(1).build()));
   ASSERT_TRUE(done) << to_string(done.error());
   const auto records = store->read(RunId("r"), 0, 9);
   ASSERT_TRUE(records);

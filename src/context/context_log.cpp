@@ -3,7 +3,9 @@
 
 #include "context/node.h"
 #include "tug/core/loop.h"
+#include "tug/io/engine.h"
 #include "tug/journal/journal.h"
+#include "tug/journal/queued_sink.h"
 
 namespace tug {
 namespace {
@@ -39,9 +41,17 @@ Result<void> open_reporter(ContextRoot& root, const std::string& name) {
     return fail(ErrorKind::invalid, "no reporter is called \"" + name + "\"",
                 "known are " + known + "; others are put into the services");
   }
-  auto sink = guarded("reporter " + name, [&] { return reporter->open(root.log->root()); });
+  auto sink =
+      guarded("reporter " + name, [&] { return reporter->open(root.log->lineage()->run_id); });
   if (!sink) return Failure(std::move(sink).error());
-  root.log->observe(std::make_shared<LogOnly>(*std::move(sink)));
+  std::shared_ptr<Sink> told = std::make_shared<LogOnly>(*std::move(sink));
+  // A reporter writes to a pipe or a disk, which may be slow.
+  if (Engine* engine = root.services->get<Engine>()) {
+    told =
+        make_queued_sink(*engine, nullptr, std::move(told),
+                         {.overflow = QueueOverflow::drop_and_count, .name = "reporter " + name});
+  }
+  root.log->observe(std::move(told));
   root.reporters.push_back(name);
   return {};
 }
@@ -79,7 +89,7 @@ void detail::follow_log_defaults(ContextRoot& root) {
     // Nobody is there to be told, and a log is no reason to fail a run: the tail says it.
     LogEntry entry{.type = "reporter", .tag = "log", .level = LogLevel::warning};
     entry.text = to_string(opened.error());
-    entry.root = entry.run = root.log->root();
+    entry.root = entry.run = root.log->lineage()->run_id;
     entry.ts = root.loop->wall();
     root.ring.push(std::move(entry));
   }

@@ -281,8 +281,7 @@ TEST_F(ContextTest, EventsCarryTheLineageAndTheTurnOfTheNode) {
 
 TEST_F(ContextTest, RandomNumbersDependOnTheSeedAndTheRootAlone) {
   const auto first = [&](std::uint64_t seed, const char* run) {
-    const Context root =
-        grow({.services = services().seed(seed).build(), .run = {.run_id = RunId(run)}});
+    const Context root = grow({.services = services(seed).build(), .run = {.run_id = RunId(run)}});
     return below(root).rng().next();
   };
   EXPECT_EQ(first(1, "a"), first(1, "a"));

@@ -30,7 +30,8 @@ std::vector<std::string> Services::reporter_names() const {
   return names;
 }
 
-Services::Builder::Builder() : made_(new Services) {
+Services::Builder::Builder(std::uint64_t seed) : made_(new Services) {
+  made_->seed_ = seed;
   made_->stores_ = std::make_shared<Stores>();
   made_->shared_ = std::make_unique<Shared>();
   made_->log_defaults_ = std::make_unique<detail::LogDefaults>();
@@ -64,11 +65,6 @@ Services::Builder& Services::Builder::config(const Json& members) {
   for (const Json::Member& member : members.members()) {
     made_->config_.set(member.key(), member.value);
   }
-  return *this;
-}
-
-Services::Builder& Services::Builder::seed(std::uint64_t seed) {
-  made_->seed_ = seed;
   return *this;
 }
 

@@ -15,7 +15,7 @@ struct Other {};
 
 TEST(Services, AreFoundByType) {
   auto cache = std::make_shared<Cache>();
-  const ServicesPtr services = Services::Builder().put(cache).build();
+  const ServicesPtr services = Services::Builder(1).put(cache).build();
   EXPECT_EQ(services->get<Cache>(), cache.get());
   EXPECT_EQ(services->share<Cache>(), cache);
   EXPECT_EQ(services->get<Other>(), nullptr);
@@ -26,12 +26,12 @@ TEST(Services, AreFoundByType) {
 TEST(Services, PuttingATypeAgainReplacesIt) {
   auto second = std::make_shared<Cache>();
   const ServicesPtr services =
-      Services::Builder().put(std::make_shared<Cache>()).put(second).build();
+      Services::Builder(1).put(std::make_shared<Cache>()).put(second).build();
   EXPECT_EQ(services->get<Cache>(), second.get());
 }
 
 TEST(Services, HaveADefaultForEverything) {
-  const ServicesPtr services = Services::Builder().build();
+  const ServicesPtr services = Services::Builder(1).build();
   EXPECT_NE(services->stores().standard(), nullptr);
   EXPECT_NE(services->ids().next(Time{}), services->ids().next(Time{}));
   EXPECT_EQ(services->config()["cwd"], Json(""));

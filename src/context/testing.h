@@ -17,7 +17,7 @@ namespace tug {
 
 class RememberingLog final : public RootLog {
  public:
-  explicit RememberingLog(std::string root) : root_(std::move(root)) {}
+  explicit RememberingLog(Lineage who) : who_(std::make_shared<const Lineage>(std::move(who))) {}
 
   Seq emit(Event event) noexcept override {
     event.seq = ++seq_;
@@ -41,10 +41,10 @@ class RememberingLog final : public RootLog {
   Seq last_seq() const noexcept override { return seq_; }
   Seq durable_seq() const noexcept override { return seq_; }
   Digest last_hash() const noexcept override { return {}; }
-  const RunId& root() const noexcept override { return root_; }
+  const LineagePtr& lineage() const noexcept override { return who_; }
   std::uint64_t epoch() const noexcept override { return 1; }
   std::uint64_t removed_sinks() const noexcept override { return 0; }
-  Task<Result<void>> close() override { co_return Result<void>(); }
+  Task<Result<void>> close(Until) override { co_return Result<void>(); }
 
   std::vector<Event> records;
   std::vector<Event> live;
@@ -55,15 +55,15 @@ class RememberingLog final : public RootLog {
   void show(const Event& event) {
     for (const auto& sink : sinks) sink->on_event(event);
   }
-  RunId root_;
+  LineagePtr who_;
   Seq seq_ = 0;
 };
 
 // One root on a loop turned by hand. Run ids are "run-1", "run-2", ...
 class ContextTest : public testing::Test {
  protected:
-  Services::Builder services() {
-    Services::Builder builder;
+  Services::Builder services(std::uint64_t seed = 1) {
+    Services::Builder builder(seed);
     builder.ids(make_counting_ids("run")).config(Json::object({{"cwd", "/work"}}));
     return builder;
   }
@@ -71,8 +71,13 @@ class ContextTest : public testing::Test {
     if (!spec.services) spec.services = bundle;
     if (!spec.loop) spec.loop = &loop;
     if (!spec.log) {
-      log = std::make_shared<RememberingLog>(spec.run.run_id.empty() ? spec.services->ids().next({})
-                                                                     : spec.run.run_id.text());
+      Lineage who{.run_id = spec.run.run_id.empty() ? RunId(spec.services->ids().next({}))
+                                                    : spec.run.run_id,
+                  .thread_id = spec.run.thread_id,
+                  .agent = spec.run.agent};
+      who.root_run_id = who.run_id;
+      if (who.thread_id.empty()) who.thread_id = ThreadId(who.run_id.text());
+      log = std::make_shared<RememberingLog>(std::move(who));
       spec.log = log;
     }
     auto root = Context::root(std::move(spec));

@@ -12,17 +12,18 @@ struct Ack {
 };
 
 // Keeps the first-seen order of loops and of roots within a loop, so that a simulation replays.
+// Listeners move in: they must die on their loops, not on the committer's thread.
 class Acks {
  public:
-  void add(const Submission& submission, Result<void> verdict) {
+  void add(Submission submission, Result<void> verdict) {
     Post* post = nullptr;
     for (Post& known : posts_) {
       if (known.mailbox == submission.mailbox) post = &known;
     }
-    if (!post) post = &posts_.emplace_back(Post{submission.mailbox, {}});
+    if (!post) post = &posts_.emplace_back(Post{std::move(submission.mailbox), {}});
     const auto& records = submission.batch.records;
-    post->acks.push_back(
-        {submission.listener, records.empty() ? 0 : records.back().seq, std::move(verdict)});
+    post->acks.push_back({std::move(submission.listener), records.empty() ? 0 : records.back().seq,
+                          std::move(verdict)});
   }
 
   void send() noexcept {
@@ -59,8 +60,8 @@ void Committer::submit(std::vector<Submission> submissions) noexcept {
     }
   }
   Acks acks;
-  for (const Submission& submission : submissions) {
-    acks.add(submission, fail(ErrorKind::cancelled, "the journal is closed"));
+  for (Submission& submission : submissions) {
+    acks.add(std::move(submission), fail(ErrorKind::cancelled, "the journal is closed"));
   }
   acks.send();
 }
@@ -109,12 +110,15 @@ void Committer::commit(std::vector<Submission> group) noexcept {
   for (Submission& submission : group) batches.push_back(std::move(submission.batch));
   auto verdicts = guarded("committing to the store", [&] { return store_->commit(batches); });
   Acks acks;
+  std::vector<RunId> written;
   for (std::size_t i = 0; i < group.size(); ++i) {
+    Result<void> verdict = verdicts ? std::move((*verdicts)[i]) : Failure(verdicts.error());
+    if (verdict && !batches[i].records.empty()) written.push_back(batches[i].root);
     group[i].batch = std::move(batches[i]);
-    acks.add(group[i], verdicts ? std::move((*verdicts)[i]) : Failure(verdicts.error()));
+    acks.add(std::move(group[i]), std::move(verdict));
   }
   acks.send();
-  watcher_.on_disk(group);
+  watcher_.on_disk(written);
 }
 
 }  // namespace tug

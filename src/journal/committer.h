@@ -29,11 +29,11 @@ struct Submission {
   std::shared_ptr<CommitListener> listener;
 };
 
-// Told, from the committer's thread, of every group that is on disk.
+// Told, from the committer's thread, which roots have more on disk than before.
 class CommitWatcher {
  public:
   virtual ~CommitWatcher() = default;
-  virtual void on_disk(const std::vector<Submission>& group) noexcept = 0;
+  virtual void on_disk(const std::vector<RunId>& roots) noexcept = 0;
 };
 
 class Committer {

@@ -1,6 +1,6 @@
 #include "tug/journal/journal.h"
 
-#include <atomic>
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <set>
@@ -25,10 +25,15 @@ struct Slot {
   WaitList waiters{"an answer of the journal"};
 };
 
+// Counts commits, so that one that comes while the follower reads is not missed.
+struct News {
+  std::uint64_t count = 0;
+  WaitList waiters{"a record of a followed root"};
+};
 struct Follower {
   RunId root;
   std::shared_ptr<Mailbox> mailbox;
-  std::shared_ptr<Slot<void>> slot;
+  std::shared_ptr<News> news;
 };
 
 class StoredJournal final : public Journal, private CommitWatcher {
@@ -81,21 +86,24 @@ class StoredJournal final : public Journal, private CommitWatcher {
                           .last_hash = info.last_hash});
   }
 
-  Task<Result<std::vector<Record>>> read(RunId root, Seq after, std::size_t limit) override {
-    return read_until(std::move(root), after, limit, {});
+  Task<Result<std::vector<Record>>> read(RunId root, Seq after, std::size_t limit,
+                                         Until until) override {
+    return read_until(std::move(root), after, limit, std::move(until));
   }
 
   Task<Result<std::vector<Record>>> follow(RunId root, Seq after, Until until) override {
     Loop& loop = co_await this_loop();
-    auto slot = std::make_shared<Slot<void>>();
-    const Watching watching(*this, Follower{root, loop.mailbox(), slot});
+    auto news = std::make_shared<News>();
+    const Watching watching(*this, Follower{root, loop.mailbox(), news});
     while (true) {
+      const std::uint64_t seen = news->count;
       auto reading = read_until(root, after, kFollowPage, until);
       auto records = co_await std::move(reading);
       if (!records || !records->empty()) co_return records;
+      if (news->count != seen) continue;
       Until poll = until;
       poll.deadline = std::min(until.deadline, loop.now() + kFollowPoll);
-      const Woken woken = co_await slot->waiters.wait(poll);
+      const Woken woken = co_await news->waiters.wait(poll);
       const bool late = woken == Woken::timed_out && loop.now() >= until.deadline;
       if (woken == Woken::cancelled || late) {
         co_return Failure(wait_error(woken, until, "a record after " + std::to_string(after)));
@@ -103,9 +111,9 @@ class StoredJournal final : public Journal, private CommitWatcher {
     }
   }
 
-  Task<Result<Base>> base_at(RunId root, Seq seq) override {
+  Task<Result<Base>> base_at(RunId root, Seq seq, Until until) override {
     if (seq == 0) co_return fail(ErrorKind::invalid, "a base needs a record; the first is 1");
-    auto reading = read_until(root, seq - 1, 1, {});
+    auto reading = read_until(root, seq - 1, 1, std::move(until));
     TUG_CO_TRY(records, co_await std::move(reading));
     if (records.empty() || records.front().seq != seq) {
       co_return fail(ErrorKind::invalid,
@@ -122,20 +130,20 @@ class StoredJournal final : public Journal, private CommitWatcher {
   // In the list of followers while it lives.
   class Watching {
    public:
-    Watching(StoredJournal& journal, Follower follower) : journal_(journal), slot_(follower.slot) {
+    Watching(StoredJournal& journal, Follower follower) : journal_(journal), news_(follower.news) {
       std::scoped_lock lock(journal_.mutex_);
       journal_.followers_.push_back(std::move(follower));
     }
     ~Watching() {
       std::scoped_lock lock(journal_.mutex_);
-      std::erase_if(journal_.followers_, [&](const Follower& f) { return f.slot == slot_; });
+      std::erase_if(journal_.followers_, [&](const Follower& f) { return f.news == news_; });
     }
     Watching(const Watching&) = delete;
     Watching& operator=(const Watching&) = delete;
 
    private:
     StoredJournal& journal_;
-    std::shared_ptr<Slot<void>> slot_;
+    std::shared_ptr<News> news_;
   };
 
   Task<Result<std::vector<Record>>> read_until(RunId root, Seq after, std::size_t limit,
@@ -146,14 +154,14 @@ class StoredJournal final : public Journal, private CommitWatcher {
     return engine_.offload("reading the journal", std::move(work), std::move(until));
   }
 
-  void on_disk(const std::vector<Submission>& group) noexcept override {
+  void on_disk(const std::vector<RunId>& roots) noexcept override {
     std::scoped_lock lock(mutex_);
     for (const Follower& follower : followers_) {
-      for (const Submission& submission : group) {
-        if (submission.batch.root != follower.root) continue;
-        follower.mailbox->post([slot = follower.slot]() noexcept { slot->waiters.wake_all(); });
-        break;
-      }
+      if (std::find(roots.begin(), roots.end(), follower.root) == roots.end()) continue;
+      follower.mailbox->post([news = follower.news]() noexcept {
+        ++news->count;
+        news->waiters.wake_all();
+      });
     }
   }
 

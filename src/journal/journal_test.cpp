@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "core/try.h"
-#include "journal/memory_for_tests.h"
+#include "journal/flaky_store.h"
 #include "tug/core/scope.h"
 #include "tug/io/engine.h"
 #include "tug/io/sim_engine.h"

@@ -4,8 +4,12 @@
 
 namespace tug {
 
-void Observers::add(std::shared_ptr<Sink> sink) {
+void Observers::add(std::shared_ptr<Sink> sink, Seq durable) {
   const bool wants_live = sink->wants_live();
+  if (durable && !guarded("an observer", [&] { sink->on_durable(durable); })) {
+    ++removed_;
+    return;
+  }
   live_ += wants_live;
   sinks_.push_back({std::move(sink), wants_live});
 }

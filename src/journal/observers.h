@@ -11,7 +11,8 @@ namespace tug {
 
 class Observers {
  public:
-  void add(std::shared_ptr<Sink> sink);
+  // It is told at once what is on disk already.
+  void add(std::shared_ptr<Sink> sink, Seq durable);
   void remove(const Sink& sink) noexcept;
   // An event that an observer emits while it is told of another waits until everybody was told of
   // the first.

@@ -1,13 +1,16 @@
+#include "tug/journal/queued_sink.h"
+
 #include <deque>
 #include <mutex>
 
 #include "tug/io/engine.h"
-#include "tug/journal/journal.h"
 
 namespace tug {
 namespace {
 
 constexpr std::size_t kCatchUpPage = 256;
+constexpr std::size_t kJoinedBytes = 64 * 1024;  // of one joined delta
+constexpr std::size_t kJoinTries = 64;           // neighbours looked at to make room
 
 // Joins `next` to `last` when both are pieces of the same stream of the same call.
 bool join_deltas(Event& last, const Event& next) {
@@ -18,6 +21,7 @@ bool join_deltas(Event& last, const Event& next) {
     const Json* before = last.data.find(field);
     const Json* after = next.data.find(field);
     if (!before || !after) continue;
+    if (before->as_string().size() + after->as_string().size() > kJoinedBytes) return false;
     std::string joined(before->as_string());
     joined += after->as_string();
     last.data.set(field, joined);
@@ -27,21 +31,25 @@ bool join_deltas(Event& last, const Event& next) {
   return false;
 }
 
-class BoundedQueue final : public QueuedSink {
+class Queue final {
  public:
-  BoundedQueue(Engine& engine, std::shared_ptr<RecordStore> store, std::shared_ptr<Sink> slow,
-               QueueOptions options)
+  Queue(Engine& engine, std::shared_ptr<RecordStore> store, std::shared_ptr<Sink> slow,
+        QueueOptions options)
       : store_(std::move(store)), slow_(std::move(slow)), options_(std::move(options)) {
     if (options_.capacity == 0) options_.capacity = 1;
     wants_live_ = slow_->wants_live();
     thread_ = engine.background(options_.name, [this]() noexcept { step(); });
   }
-  ~BoundedQueue() override { finish(); }
+  ~Queue() { finish(); }
 
-  void on_event(const Event& event) override {
+  void on_event(const Event& event) {
     std::scoped_lock lock(mutex_);
     if (finished_ || counts_.failed) return;
-    if (root_.empty() && event.who) root_ = event.who->root_run_id;
+    if (root_.empty() && event.who) {
+      root_ = event.who->root_run_id;
+      // It may be attached in the middle of a run: what came before is not its business.
+      delivered_ = event.live ? event.seq : event.seq - 1;
+    }
     if (!event.live) newest_ = event.seq;
     if (!missed_ && (queue_.size() < options_.capacity || make_room(event))) {
       queue_.push_back(event);
@@ -52,20 +60,20 @@ class BoundedQueue final : public QueuedSink {
     if (event.live) thread_->wake();  // a record goes out when it is on disk
   }
 
-  void on_durable(Seq seq) override {
+  void on_durable(Seq seq) {
     std::scoped_lock lock(mutex_);
     durable_ = seq;
     if (!finished_) thread_->wake();
   }
 
-  bool wants_live() const noexcept override { return wants_live_; }
+  bool wants_live() const noexcept { return wants_live_; }
 
-  QueueCounts counts() const noexcept override {
+  QueueCounts counts() const noexcept {
     std::scoped_lock lock(mutex_);
     return counts_;
   }
 
-  void finish() noexcept override {
+  void finish() noexcept {
     {
       std::scoped_lock lock(mutex_);
       if (finished_) return;
@@ -73,6 +81,10 @@ class BoundedQueue final : public QueuedSink {
       thread_->wake();
     }
     thread_.reset();
+  }
+  bool finished() const noexcept {
+    std::scoped_lock lock(mutex_);
+    return finished_;
   }
 
  private:
@@ -84,7 +96,8 @@ class BoundedQueue final : public QueuedSink {
       ++counts_.coalesced;
       return false;
     }
-    for (std::size_t i = 1; i < queue_.size(); ++i) {
+    const std::size_t oldest = queue_.size() > kJoinTries ? queue_.size() - kJoinTries : 1;
+    for (std::size_t i = queue_.size() - 1; i >= oldest; --i) {
       if (!join_deltas(queue_[i - 1], queue_[i])) continue;
       queue_.erase(queue_.begin() + static_cast<std::ptrdiff_t>(i));
       ++counts_.coalesced;
@@ -184,12 +197,41 @@ class BoundedQueue final : public QueuedSink {
   std::unique_ptr<Background> thread_;  // last: its step uses the rest
 };
 
+Task<void> finish_elsewhere(Engine& engine, std::shared_ptr<Queue> queue) {
+  auto work = [queue = std::move(queue)](std::stop_token) { queue->finish(); };
+  auto finishing = engine.offload("finishing a queue", std::move(work), {});
+  (void)co_await std::move(finishing);
+}
+
+// The side that logs and users hold. Its last holder may be a loop, which must not wait for an
+// exporter.
+class QueueHandle final : public QueuedSink {
+ public:
+  QueueHandle(Engine& engine, std::shared_ptr<Queue> queue)
+      : engine_(engine), queue_(std::move(queue)) {}
+  ~QueueHandle() override {
+    if (queue_->finished()) return;
+    engine_.start(engine_.place(), finish_elsewhere(engine_, std::move(queue_)));
+  }
+
+  void on_event(const Event& event) override { queue_->on_event(event); }
+  void on_durable(Seq seq) override { queue_->on_durable(seq); }
+  bool wants_live() const noexcept override { return queue_->wants_live(); }
+  QueueCounts counts() const noexcept override { return queue_->counts(); }
+  void finish() noexcept override { queue_->finish(); }
+
+ private:
+  Engine& engine_;
+  std::shared_ptr<Queue> queue_;
+};
+
 }  // namespace
 
 std::shared_ptr<QueuedSink> make_queued_sink(Engine& engine, std::shared_ptr<RecordStore> store,
                                              std::shared_ptr<Sink> slow, QueueOptions options) {
-  return std::make_shared<BoundedQueue>(engine, std::move(store), std::move(slow),
-                                        std::move(options));
+  auto queue =
+      std::make_shared<Queue>(engine, std::move(store), std::move(slow), std::move(options));
+  return std::make_shared<QueueHandle>(engine, std::move(queue));
 }
 
 }  // namespace tug

@@ -4,9 +4,10 @@
 #include <stdexcept>
 
 #include "core/try.h"
-#include "journal/memory_for_tests.h"
+#include "journal/flaky_store.h"
 #include "tug/io/sim_engine.h"
 #include "tug/journal/journal.h"
+#include "tug/journal/queued_sink.h"
 
 namespace tug {
 namespace {

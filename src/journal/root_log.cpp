@@ -16,6 +16,7 @@ class Line final : public CommitListener,
         start_(std::move(start)),
         chain_(start_.last_hash),
         seq_(start_.last_seq),
+        submitted_(start_.last_seq),
         durable_(start_.last_seq) {}
 
   Loop& loop() noexcept { return outbox_->loop(); }
@@ -56,19 +57,24 @@ class Line final : public CommitListener,
     co_return Failure(*failure_);
   }
 
-  Task<Result<void>> wait_idle() {
+  Task<Result<void>> wait_idle(Until until) {
     auto self = shared_from_this();
-    while (!failure_ && (marked_ || in_flight_ > 0)) co_await waiters_.wait();
+    while (marked_ || in_flight_ > 0) {
+      const Woken woken = co_await waiters_.wait(until);
+      if (woken != Woken::ready)
+        co_return Failure(wait_error(woken, until, "the last commit of a log"));
+    }
     if (failure_) co_return Failure(*failure_);
     co_return Result<void>();
   }
 
   bool take(Submission& submission) noexcept override {
     marked_ = false;
-    if (failure_) return false;
+    if (failure_ && !giving_up_) return false;
     partials_.take(batch_.partials);
     batch_.root = start_.who->run_id;
     batch_.epoch = start_.epoch;
+    batch_.after = giving_up_ ? durable_ : submitted_;
     batch_.now = loop().wall();
     if (start_.create) {
       // A root that never said anything leaves no trace.
@@ -77,6 +83,7 @@ class Line final : public CommitListener,
       batch_.owner = start_.owner;
       start_.create.reset();
     }
+    if (!batch_.records.empty()) submitted_ = batch_.records.back().seq;
     submission.batch = std::exchange(batch_, {});
     submission.mailbox = loop().mailbox();
     submission.listener = shared_from_this();
@@ -97,12 +104,13 @@ class Line final : public CommitListener,
   }
 
   void keep_partial(const CallId& call, std::string_view bytes) noexcept {
-    if (failure_) return;
+    if (failure_ || released_) return;
     if (partials_.add(call, bytes)) return mark();
     if (!timer_.armed()) loop().arm(timer_, loop().now() + kPartialDelay);
   }
 
   void drop_partial(const CallId& call) noexcept {
+    // Until the first record of a new root everything waits in the batch.
     std::erase_if(batch_.partials, [&](const Partial& part) { return part.call == call; });
     if (!partials_.drop(call)) return;
     batch_.finished_partials.push_back(call);
@@ -124,6 +132,13 @@ class Line final : public CommitListener,
     if (released_) return;
     released_ = true;
     loop().disarm(timer_);
+    if (failure_) {
+      // Whoever took the root over keeps it; after any other failure the root is free for the next
+      // owner.
+      if (failure_->kind() == ErrorKind::denied) return;
+      giving_up_ = true;
+      batch_ = {};
+    }
     batch_.release = true;
     mark();
     // At once, not after the step: when the log goes the loop may be going too.
@@ -134,7 +149,7 @@ class Line final : public CommitListener,
   Seq last_seq() const noexcept { return seq_; }
   Seq durable_seq() const noexcept { return durable_; }
   const Digest& last_hash() const noexcept { return chain_.last(); }
-  const RunId& root() const noexcept { return start_.who->run_id; }
+  const LineagePtr& lineage() const noexcept { return start_.who; }
   std::uint64_t epoch() const noexcept { return start_.epoch; }
 
  private:
@@ -151,7 +166,7 @@ class Line final : public CommitListener,
   }
 
   void mark() noexcept {
-    if (marked_ || failure_) return;
+    if (marked_ || (failure_ && !giving_up_)) return;
     marked_ = true;
     outbox_->mark(shared_from_this());
   }
@@ -160,6 +175,7 @@ class Line final : public CommitListener,
   RootLogStart start_;
   Chain chain_;
   Seq seq_;
+  Seq submitted_;  // handed to the committer
   Seq durable_;
   std::uint32_t live_ = 0;
   Batch batch_;
@@ -171,6 +187,7 @@ class Line final : public CommitListener,
   int in_flight_ = 0;
   bool marked_ = false;
   bool released_ = false;
+  bool giving_up_ = false;  // released after a failure
 };
 
 class JournaledLog final : public RootLog {
@@ -198,17 +215,19 @@ class JournaledLog final : public RootLog {
   void set_status(RootStatus status, Json summary) noexcept override {
     line_->set_status(status, std::move(summary));
   }
-  void observe(std::shared_ptr<Sink> sink) override { line_->observers().add(std::move(sink)); }
+  void observe(std::shared_ptr<Sink> sink) override {
+    line_->observers().add(std::move(sink), line_->durable_seq());
+  }
   void forget(const Sink& sink) noexcept override { line_->observers().remove(sink); }
   Seq last_seq() const noexcept override { return line_->last_seq(); }
   Seq durable_seq() const noexcept override { return line_->durable_seq(); }
   Digest last_hash() const noexcept override { return line_->last_hash(); }
-  const RunId& root() const noexcept override { return line_->root(); }
+  const LineagePtr& lineage() const noexcept override { return line_->lineage(); }
   std::uint64_t epoch() const noexcept override { return line_->epoch(); }
   std::uint64_t removed_sinks() const noexcept override { return line_->observers().removed(); }
-  Task<Result<void>> close() override {
+  Task<Result<void>> close(Until until) override {
     line_->release();
-    return line_->wait_idle();
+    return line_->wait_idle(std::move(until));
   }
 
  private:

@@ -27,10 +27,10 @@ Result<void> check_fence(const RootInfo& info, const Batch& batch) {
                 "look at it with its new owner, or resume it once that one has ended",
                 Denied{batch.root.text(), info.owner ? to_text(*info.owner) : "another owner"});
   }
-  if (!batch.records.empty() && batch.records.front().seq != info.last_seq + 1) {
-    return fail(ErrorKind::internal, "root " + batch.root.text() + ": record " +
-                                         std::to_string(batch.records.front().seq) +
-                                         " does not follow record " +
+  // Also of a batch without records: what it says may follow from records that were refused.
+  if (batch.after != info.last_seq) {
+    return fail(ErrorKind::internal, "root " + batch.root.text() + ": a batch after record " +
+                                         std::to_string(batch.after) + " does not follow record " +
                                          std::to_string(info.last_seq));
   }
   return {};

@@ -33,6 +33,10 @@ FileLock::~FileLock() {
 Result<FileLock> FileLock::open(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd >= 0) return FileLock(fd, path);
+  if (errno == ENOSPC || errno == EDQUOT || errno == EMFILE || errno == ENFILE) {
+    return fail(ErrorKind::exhausted, path + ": " + std::strerror(errno),
+                "free what is short, then try again");
+  }
   return fail(ErrorKind::denied, path + ": " + std::strerror(errno),
               "make it writable for this user, or name another --state-dir",
               Denied{path, "the file system"});
@@ -40,18 +44,27 @@ Result<FileLock> FileLock::open(const std::string& path) {
 
 // Waits by asking again: a blocking wait would have no deadline, and a stopped process must not
 // stop us.
-bool FileLock::take(short type, long byte, std::uint32_t wait_ms) const noexcept {
+int FileLock::take(short type, long byte, std::uint32_t wait_ms) const noexcept {
   struct flock range = {};
   range.l_type = type;
   range.l_whence = SEEK_SET;
   range.l_start = byte;
   range.l_len = 1;
   for (std::uint32_t waited = 0, step = 1;; waited += step, step = std::min(step * 2, 16u)) {
-    if (fcntl(fd_, F_OFD_SETLK, &range) == 0) return true;
-    if (errno != EAGAIN && errno != EACCES && errno != EINTR) return false;
-    if (waited >= wait_ms) return false;
+    if (fcntl(fd_, F_OFD_SETLK, &range) == 0) return 0;
+    if (errno != EAGAIN && errno != EACCES && errno != EINTR) return errno;
+    if (waited >= wait_ms) return EAGAIN;
     poll(nullptr, 0, static_cast<int>(step));
   }
+}
+
+Failure FileLock::refused(int reason, const char* by) const {
+  if (reason == EAGAIN) {
+    return fail(ErrorKind::overloaded, path_ + ": " + by,
+                "try again; if it stays, look for a stopped tug process");
+  }
+  return fail(ErrorKind::internal, path_ + ": it cannot be locked: " + std::strerror(reason),
+              "keep the state folder on a file system with locks, or name another --state-dir");
 }
 
 void FileLock::give(long byte) const noexcept {
@@ -64,20 +77,19 @@ void FileLock::give(long byte) const noexcept {
 }
 
 Result<void> FileLock::lock_shared(std::uint32_t wait_ms) {
-  const bool passed = take(F_RDLCK, kTurnstile, wait_ms);
-  const bool held = passed && take(F_RDLCK, kLock, wait_ms);
+  int reason = take(F_RDLCK, kTurnstile, wait_ms);
+  if (reason == 0) reason = take(F_RDLCK, kLock, wait_ms);
   give(kTurnstile);
-  if (held) return {};
-  return fail(ErrorKind::overloaded, path_ + ": another process holds the journal",
-              "try again; if it stays, look for a stopped tug process");
+  if (reason == 0) return {};
+  return refused(reason, "another process holds the journal");
 }
 
 Result<void> FileLock::lock_alone(std::uint32_t wait_ms) {
-  const bool passed = take(F_WRLCK, kTurnstile, wait_ms);
-  const bool held = passed && take(F_WRLCK, kLock, wait_ms);
-  if (held) return {};
+  int reason = take(F_WRLCK, kTurnstile, wait_ms);
+  if (reason == 0) reason = take(F_WRLCK, kLock, wait_ms);
+  if (reason == 0) return {};
   give(kTurnstile);
-  return fail(ErrorKind::overloaded, path_ + ": other processes are writing");
+  return refused(reason, "other processes are writing");
 }
 
 void FileLock::unlock() noexcept {

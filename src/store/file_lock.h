@@ -29,7 +29,9 @@ class FileLock {
 
  private:
   explicit FileLock(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
-  bool take(short type, long byte, std::uint32_t wait_ms) const noexcept;
+  // 0, or the errno of the last try; EAGAIN when it was taken until the end.
+  int take(short type, long byte, std::uint32_t wait_ms) const noexcept;
+  Failure refused(int reason, const char* by) const;
   void give(long byte) const noexcept;
 
   int fd_ = -1;

@@ -112,7 +112,8 @@ Result<Database> Database::open(const std::string& path, int flags, std::uint32_
 
 Result<void> Database::exec(const char* sql) {
   if (sqlite3_exec(raw_.get(), sql, nullptr, nullptr, nullptr) == SQLITE_OK) return {};
-  return Failure(error(sql));
+  const std::string_view text(sql);
+  return Failure(error(text.substr(0, text.find_first_of(";(\n"))));
 }
 
 Result<Statement> Database::prepare(std::string_view sql) {

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::int64_t kApplication = 0x7475676a;  // "tugj"
 constexpr std::int64_t kFormat = 1;
+constexpr off_t kSmallestDatabase = 512;
 
 constexpr const char* kTables = R"sql(
 create table meta   (key text primary key, value text not null);
@@ -44,6 +45,19 @@ Failure denied(const std::string& path, const std::string& what) {
               Denied{path, "the file system"});
 }
 
+// What the system said, as the kind it is.
+Failure no_entry(const std::string& path, int reason) {
+  if (reason == ENOSPC || reason == EDQUOT) {
+    return fail(ErrorKind::exhausted, path + ": " + std::strerror(reason),
+                "free space on that disk");
+  }
+  if (reason == EMFILE || reason == ENFILE) {
+    return fail(ErrorKind::exhausted, path + ": " + std::strerror(reason),
+                "raise the limit of open files (ulimit -n)");
+  }
+  return denied(path, std::strerror(reason));
+}
+
 Failure damaged(const std::string& path, const std::string& what) {
   return fail(ErrorKind::invalid, path + ": " + what,
               "nothing was changed: move the file away and restore it from a copy, or name another "
@@ -56,12 +70,12 @@ Result<void> make_folder(const std::string& folder) {
   const std::filesystem::path path(folder);
   if (std::filesystem::is_directory(path, error)) {
     if (access(folder.c_str(), R_OK | W_OK | X_OK) == 0) return {};
-    return denied(folder, std::strerror(errno));
+    return no_entry(folder, errno);
   }
   if (std::filesystem::exists(path, error)) return denied(folder, "it is not a folder");
   if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
   if (mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST) return {};
-  return denied(folder, std::strerror(errno));
+  return no_entry(folder, errno);
 }
 
 Result<std::int64_t> pragma(Database& database, const char* name) {
@@ -70,26 +84,23 @@ Result<std::int64_t> pragma(Database& database, const char* name) {
   return statement.integer(0);
 }
 
-// A journal that exists must be one, whole and of a version we know, before SQLite may touch it:
-// SQLite would take an empty file for a new database.
+// A journal that exists must be one before SQLite may touch it: SQLite would take an empty file for
+// a new database. The file is looked at and never opened here: closing a descriptor would drop
+// every lock that this process has on it, and with them the log under another connection.
 Result<bool> already_there(const std::string& path) {
   struct stat status = {};
   if (stat(path.c_str(), &status) != 0) {
-    if (errno != ENOENT) return denied(path, std::strerror(errno));
+    if (errno != ENOENT) return no_entry(path, errno);
     if (access((path + "-wal").c_str(), F_OK) == 0) {
       return damaged(path, "the file is missing but its log " + path + "-wal is there");
     }
     return false;
   }
   if (!S_ISREG(status.st_mode)) return denied(path, "it is not a regular file");
-  const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
-  if (fd < 0) return denied(path, std::strerror(errno));
-  char header[16] = {};
-  const ssize_t got = pread(fd, header, sizeof header, 0);
-  close(fd);
-  if (got == 0) return damaged(path, "the file is empty; it was cut off or never finished");
-  if (got != sizeof header || std::memcmp(header, "SQLite format 3", 16) != 0) {
-    return damaged(path, "the file is not a journal: its first bytes are not those of a database");
+  if (access(path.c_str(), R_OK | W_OK) != 0) return no_entry(path, errno);
+  if (status.st_size < kSmallestDatabase) {
+    return damaged(path, "the file has " + std::to_string(status.st_size) +
+                             " bytes; it was cut off or is not a journal");
   }
   return true;
 }
@@ -101,10 +112,10 @@ Result<void> create_journal(const std::string& folder, const std::string& path) 
   unlink((fresh + "-wal").c_str());
   unlink((fresh + "-shm").c_str());
   {
-    const mode_t mask = umask(0077);
-    auto opened = Database::open(fresh, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, 0);
-    umask(mask);
-    TUG_TRY(database, std::move(opened));
+    const int fd = open(fresh.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0) return no_entry(fresh, errno);
+    close(fd);
+    TUG_TRY(database, Database::open(fresh, SQLITE_OPEN_READWRITE, 0));
     TUG_TRY(begun,
             database.exec(
                 "pragma page_size=4096; pragma journal_mode=wal; pragma synchronous=full; begin"));
@@ -117,7 +128,7 @@ Result<void> create_journal(const std::string& folder, const std::string& path) 
   }
   unlink((fresh + "-wal").c_str());
   unlink((fresh + "-shm").c_str());
-  if (rename(fresh.c_str(), path.c_str()) != 0) return denied(path, std::strerror(errno));
+  if (rename(fresh.c_str(), path.c_str()) != 0) return no_entry(path, errno);
   const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd >= 0) {
     fsync(fd);

@@ -69,41 +69,30 @@ Result<RootInfo> root_row(const Statement& row, const std::string& file) {
   return info;
 }
 
-// The runs of one read, so that records of one run share one lineage.
-class Lineages {
- public:
-  Lineages(Database& database, const RunId& root) : database_(database), root_(root) {}
-
-  Result<LineagePtr> of(std::int64_t run) {
-    if (auto known = known_.find(run); known != known_.end()) return known->second;
-    TUG_TRY(statement,
-            database_.prepare("select r.run_id, r.thread_id, p.run_id, r.call_id, r.depth, r.agent "
-                              "from run r left join run p on p.id=r.parent where r.id=?"));
-    statement.bind(run);
-    const int code = statement.step();
-    if (code == SQLITE_DONE) {
-      return damaged(database_.path(), root_.text(), 0,
-                     "run number " + std::to_string(run) + " is missing");
-    }
-    if (code != SQLITE_ROW) return Failure(database_.error("reading a run"));
-    auto who = std::make_shared<Lineage>();
-    who->run_id = RunId(statement.text(0));
-    who->thread_id = ThreadId(statement.text(1));
-    who->root_run_id = root_;
-    if (!statement.is_null(2)) who->parent_run_id = RunId(statement.text(2));
-    if (!statement.is_null(3)) who->parent_call_id = CallId(statement.text(3));
-    who->depth = static_cast<std::uint32_t>(statement.integer(4));
-    who->agent = statement.text(5);
-    return known_[run] = std::move(who);
-  }
-
- private:
-  Database& database_;
-  RunId root_;
-  std::map<std::int64_t, LineagePtr> known_;
-};
-
 }  // namespace
+
+Result<LineagePtr> Lineages::of(std::int64_t run) {
+  if (auto known = known_.find(run); known != known_.end()) return known->second;
+  TUG_TRY(statement,
+          database_.prepare("select r.run_id, r.thread_id, p.run_id, r.call_id, r.depth, r.agent "
+                            "from run r left join run p on p.id=r.parent where r.id=?"));
+  statement.bind(run);
+  const int code = statement.step();
+  if (code == SQLITE_DONE) {
+    return damaged(database_.path(), root_.text(), 0,
+                   "run number " + std::to_string(run) + " is missing");
+  }
+  if (code != SQLITE_ROW) return Failure(database_.error("reading a run"));
+  auto who = std::make_shared<Lineage>();
+  who->run_id = RunId(statement.text(0));
+  who->thread_id = ThreadId(statement.text(1));
+  who->root_run_id = root_;
+  if (!statement.is_null(2)) who->parent_run_id = RunId(statement.text(2));
+  if (!statement.is_null(3)) who->parent_call_id = CallId(statement.text(3));
+  who->depth = static_cast<std::uint32_t>(statement.integer(4));
+  who->agent = statement.text(5);
+  return known_[run] = std::move(who);
+}
 
 Result<RootInfo> read_root(Database& database, const RunId& root, const std::string& where) {
   TUG_TRY(statement, database.prepare(std::string(kRootColumns) + "where r.run_id=?"));

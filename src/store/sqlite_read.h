@@ -2,6 +2,7 @@
 // first used.
 #pragma once
 
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -10,6 +11,18 @@
 #include "tug/journal/record_store.h"
 
 namespace tug {
+
+// The runs of one read, so that records of one run share one lineage.
+class Lineages {
+ public:
+  Lineages(Database& database, const RunId& root) : database_(database), root_(root) {}
+  Result<LineagePtr> of(std::int64_t run);
+
+ private:
+  Database& database_;
+  RunId root_;
+  std::map<std::int64_t, LineagePtr> known_;
+};
 
 // On any connection; the writer uses it inside its own transaction.
 Result<RootInfo> read_root(Database& database, const RunId& root, const std::string& where);

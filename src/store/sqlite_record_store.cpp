@@ -59,10 +59,41 @@ Result<void> prepare(Database& database, Writes& w) {
 }
 
 // What we know of a root we write to; true while our epoch is the root's.
+struct KnownRun {
+  std::int64_t number = 0;
+  LineagePtr who;
+};
 struct OpenRoot {
   std::int64_t id = 0;
   Seq last_seq = 0;
-  std::unordered_map<std::string, std::int64_t> runs;  // looked up, never iterated
+  std::unordered_map<std::string, KnownRun> runs;  // looked up, never iterated
+};
+
+// Rolls back unless it was committed, however its scope is left.
+class Transaction {
+ public:
+  Transaction(Database& database, Writes& writes) : database_(database), writes_(writes) {}
+  ~Transaction() {
+    if (!sqlite3_get_autocommit(database_.raw())) writes_.rollback.run();
+  }
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+
+  Result<void> begin() { return run(writes_.begin, "beginning a transaction"); }
+  Result<void> commit() { return run(writes_.commit, "committing"); }
+  // One batch of it, kept or undone alone.
+  Result<void> mark() { return run(writes_.mark, "marking a batch"); }
+  Result<void> keep() { return run(writes_.keep, "keeping a batch"); }
+  Result<void> undo() { return run(writes_.undo, "undoing a batch"); }
+
+ private:
+  Result<void> run(Statement& statement, const char* doing) {
+    if (statement.run() == SQLITE_DONE) return {};
+    return Failure(database_.error(doing));
+  }
+
+  Database& database_;
+  Writes& writes_;
 };
 
 class SqliteRecordStore final : public RecordStore {
@@ -94,6 +125,9 @@ class SqliteRecordStore final : public RecordStore {
       verdicts.assign(batches.size(), Failure(whole.error()));
       for (const Batch& batch : batches) open_.erase(batch.root.text());
     }
+    for (const Batch& batch : batches) {
+      if (batch.release) open_.erase(batch.root.text());
+    }
     if (wal_pages_ >= checkpoint_at_) (void)checkpoint_if(checkpoint_at_);
     return verdicts;
   }
@@ -101,13 +135,11 @@ class SqliteRecordStore final : public RecordStore {
   Result<RootInfo> claim(const RunId& root, const Owner& owner, Time now) override {
     TUG_TRY(locked, lock_.lock_shared(options_.busy_ms));
     Locked held(lock_);
-    if (writes_.begin.run() != SQLITE_DONE) return Failure(db_.error("beginning a transaction"));
-    Result<RootInfo> claimed = claim_inside(root, owner, now);
-    const bool kept = claimed && writes_.commit.run() == SQLITE_DONE;
-    if (kept) return claimed;
-    Error reason = claimed ? db_.error("committing a claim") : claimed.error();
-    writes_.rollback.run();
-    return Failure(std::move(reason));
+    Transaction transaction(db_, writes_);
+    TUG_TRY(begun, transaction.begin());
+    TUG_TRY(claimed, claim_inside(root, owner, now));
+    TUG_TRY(committed, transaction.commit());
+    return std::move(claimed);
   }
 
   Result<void> checkpoint() override { return checkpoint_if(1); }
@@ -140,28 +172,26 @@ class SqliteRecordStore final : public RecordStore {
   Result<void> transaction(std::span<const Batch> batches, std::vector<Result<void>>& verdicts) {
     TUG_TRY(locked, lock_.lock_shared(options_.busy_ms));
     Locked held(lock_);
-    if (writes_.begin.run() != SQLITE_DONE) return Failure(db_.error("beginning a transaction"));
+    Transaction transaction(db_, writes_);
+    TUG_TRY(begun, transaction.begin());
     for (const Batch& batch : batches) {
-      writes_.mark.run();
+      TUG_TRY(marked, transaction.mark());
       verdicts.push_back(apply(batch));
       if (!verdicts.back()) {
         open_.erase(batch.root.text());
         // A full disk has ended the whole transaction already; then no batch of it is kept.
         if (sqlite3_get_autocommit(db_.raw())) return Failure(verdicts.back().error());
-        writes_.undo.run();
+        TUG_TRY(undone, transaction.undo());
       }
-      writes_.keep.run();
+      TUG_TRY(kept, transaction.keep());
     }
-    if (writes_.commit.run() == SQLITE_DONE) return {};
-    Error reason = db_.error("committing");
-    writes_.rollback.run();
-    return Failure(std::move(reason));
+    return transaction.commit();
   }
 
   Result<void> apply(const Batch& batch) {
     TUG_TRY(root, batch.create ? create(batch) : fenced(batch));
     for (const Record& record : batch.records) {
-      TUG_TRY(run, run_id(*root, record.who));
+      TUG_TRY(run, run_number(*root, record.who));
       writes_.record.bind(root->id)
           .bind(static_cast<std::int64_t>(record.seq))
           .bind(run)
@@ -225,9 +255,11 @@ class SqliteRecordStore final : public RecordStore {
       base_id = found;
       Using hash(writes_.hash_at);
       hash->bind(base_id).bind(static_cast<std::int64_t>(info.base->seq));
-      if (hash->step() != SQLITE_ROW || hash->blob(0) != info.base->hash.view()) {
+      const int found_hash = hash->step();
+      if (found_hash != SQLITE_ROW && found_hash != SQLITE_DONE)
+        return Failure(db_.error("reading a base"));
+      if (found_hash == SQLITE_DONE || hash->blob(0) != info.base->hash.view())
         return no_such_base(*info.base);
-      }
     }
     Statement& insert = writes_.new_root;
     insert.bind_text(batch.root.text()).bind_text(info.who->thread_id.text());
@@ -258,7 +290,10 @@ class SqliteRecordStore final : public RecordStore {
       OpenRoot root{.id = id};
       Using last(writes_.last_of);
       last->bind(id);
-      if (last->step() == SQLITE_ROW) root.last_seq = static_cast<Seq>(last->integer(0));
+      const int code = last->step();
+      if (code != SQLITE_ROW && code != SQLITE_DONE)
+        return Failure(db_.error("reading the last record"));
+      if (code == SQLITE_ROW) root.last_seq = static_cast<Seq>(last->integer(0));
       found = open_.emplace(batch.root.text(), std::move(root)).first;
     }
     OpenRoot& root = found->second;
@@ -281,38 +316,57 @@ class SqliteRecordStore final : public RecordStore {
     return Failure(db_.error("looking for a root"));
   }
 
-  Result<std::int64_t> run_id(OpenRoot& root, const LineagePtr& who) {
-    if (auto known = root.runs.find(who->run_id.text()); known != root.runs.end())
-      return known->second;
-    {
-      Using found(writes_.run_of);
-      found->bind_text(who->run_id.text());
-      if (found->step() == SQLITE_ROW) {
-        if (found->integer(1) != root.id) return already_exists(who->run_id);
-        return root.runs[who->run_id.text()] = found->integer(0);
+  // The number of a run, made with its first record. A run has one lineage: the chain covers it.
+  Result<std::int64_t> run_number(OpenRoot& root, const LineagePtr& who) {
+    auto known = root.runs.find(who->run_id.text());
+    if (known == root.runs.end()) {
+      TUG_TRY(found, find_run(who->run_id));
+      if (!found) {
+        TUG_TRY(made, insert_run(root, *who));
+        return root.runs.emplace(who->run_id.text(), KnownRun{made, who}).first->second.number;
       }
+      Lineages lineages(db_, who->root_run_id);
+      if (found->root != root.id) return already_exists(who->run_id);
+      TUG_TRY(written, lineages.of(found->number));
+      known = root.runs.emplace(who->run_id.text(), KnownRun{found->number, written}).first;
+    }
+    if (known->second.who == who || *known->second.who == *who) return known->second.number;
+    return fail(ErrorKind::internal,
+                "run " + who->run_id.text() + " has records under another lineage",
+                "a run keeps its thread, parent, agent and depth for life");
+  }
+
+  struct FoundRun {
+    std::int64_t number = 0;
+    std::int64_t root = 0;
+  };
+  Result<std::optional<FoundRun>> find_run(const RunId& run) {
+    Using found(writes_.run_of);
+    found->bind_text(run.text());
+    const int code = found->step();
+    if (code == SQLITE_ROW) return std::optional(FoundRun{found->integer(0), found->integer(1)});
+    if (code == SQLITE_DONE) return std::optional<FoundRun>();
+    return Failure(db_.error("looking for a run"));
+  }
+
+  Result<std::int64_t> insert_run(OpenRoot& root, const Lineage& who) {
+    std::optional<std::int64_t> parent;
+    if (!who.parent_run_id.empty()) {
+      TUG_TRY(found, find_run(who.parent_run_id));
+      if (!found) {
+        return fail(ErrorKind::internal, "run " + who.run_id.text() + " names a parent, " +
+                                             who.parent_run_id.text() + ", that wrote no record");
+      }
+      parent = found->number;
     }
     Statement& insert = writes_.new_run;
-    insert.bind_text(who->run_id.text()).bind(root.id);
-    if (auto parent = root.runs.find(who->parent_run_id.text()); parent != root.runs.end()) {
-      insert.bind(parent->second);
-    } else if (who->parent_run_id.empty()) {
-      insert.bind_null();
-    } else {
-      Using found(writes_.run_of);
-      found->bind_text(who->parent_run_id.text());
-      if (found->step() != SQLITE_ROW) {
-        insert.reset();
-        return fail(ErrorKind::internal, "run " + who->run_id.text() + " names a parent, " +
-                                             who->parent_run_id.text() + ", that wrote no record");
-      }
-      insert.bind(found->integer(0));
-    }
-    insert.bind(who->depth).bind_text(who->agent);
-    who->parent_call_id.empty() ? insert.bind_null() : insert.bind_text(who->parent_call_id.text());
-    insert.bind_text(who->thread_id.text());
+    insert.bind_text(who.run_id.text()).bind(root.id);
+    parent ? insert.bind(*parent) : insert.bind_null();
+    insert.bind(who.depth).bind_text(who.agent);
+    who.parent_call_id.empty() ? insert.bind_null() : insert.bind_text(who.parent_call_id.text());
+    insert.bind_text(who.thread_id.text());
     if (insert.run() != SQLITE_DONE) return Failure(db_.error("creating a run"));
-    return root.runs[who->run_id.text()] = sqlite3_last_insert_rowid(db_.raw());
+    return sqlite3_last_insert_rowid(db_.raw());
   }
 
   Result<RootInfo> claim_inside(const RunId& root, const Owner& owner, Time now) {

@@ -49,7 +49,7 @@ class RootWriter {
 
   // The next batch, with `count` small records.
   Batch batch(std::size_t count) {
-    Batch batch{.root = who_->run_id, .now = at_second(100)};
+    Batch batch{.root = who_->run_id, .after = seq_, .now = at_second(100)};
     if (fresh_) {
       batch.create = NewRoot{who_, base_, Json::object()};
       batch.owner = Owner{this_process(), 1};

@@ -77,7 +77,9 @@ using ServicesPtr = std::shared_ptr<const Services>;
 // Putting a type or a name again replaces what was there. Used up by `build`.
 class Services::Builder {
  public:
-  Builder();
+  // `seed` is where ids and random numbers come from unless the wiring puts its own:
+  // Engine::entropy(), or a constant where a run must be repeated.
+  explicit Builder(std::uint64_t seed);
   Builder(Builder&&) noexcept;
   ~Builder();
 
@@ -90,7 +92,6 @@ class Services::Builder {
   Builder& ids(std::shared_ptr<Ids> ids);
   // Members go on top of the default {cwd, library, runtime}; `cwd` is the wiring's to say.
   Builder& config(const Json& members);
-  Builder& seed(std::uint64_t seed);
   Builder& reporter(std::string name, std::shared_ptr<Reporter> reporter);
   Builder& log(LogSettings settings);  // `reporters` are switched on for every root
 

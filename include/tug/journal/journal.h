@@ -32,7 +32,8 @@ class RootLog {
   virtual bool wants_live() const noexcept = 0;
 
   // Resolves once everything up to `seq` is on disk under our epoch. Fails with `denied` (another
-  // owner), `exhausted` (no space), `cancelled` or `internal`; after one failed commit, always.
+  // owner), `exhausted` (no space or the deadline), `cancelled`, `overloaded` (another process
+  // holds the store), `invalid` (damage) or `internal`; after one failed commit, always.
   virtual Task<Result<void>> durable(Seq seq, Until until = {}) = 0;
 
   virtual void keep_partial(CallId call, std::string bytes) noexcept = 0;
@@ -48,13 +49,14 @@ class RootLog {
   virtual Seq last_seq() const noexcept = 0;
   virtual Seq durable_seq() const noexcept = 0;
   virtual Digest last_hash() const noexcept = 0;
-  virtual const RunId& root() const noexcept = 0;
+  // The root's own: what is emitted without a lineage has this one.
+  virtual const LineagePtr& lineage() const noexcept = 0;
   virtual std::uint64_t epoch() const noexcept = 0;
   virtual std::uint64_t removed_sinks() const noexcept = 0;
 
   // Commits what is left and gives the root up, so that another may claim it. A log that is
   // destroyed without this does the same, without waiting.
-  virtual Task<Result<void>> close() = 0;
+  virtual Task<Result<void>> close(Until until = {}) = 0;
 };
 
 class Journal {
@@ -65,13 +67,16 @@ class Journal {
   // that exists already is `denied` there.
   virtual Task<Result<std::unique_ptr<RootLog>>> create(NewRoot root) = 0;
   // The same root under the next epoch; `denied` while its owner lives. Emit `run.resumed` first.
+  // Waits as long as the store does for another process (SqliteOptions::busy_ms), then
+  // `overloaded`.
   virtual Task<Result<std::unique_ptr<RootLog>>> claim(RunId root) = 0;
 
-  virtual Task<Result<std::vector<Record>>> read(RunId root, Seq after, std::size_t limit) = 0;
+  virtual Task<Result<std::vector<Record>>> read(RunId root, Seq after, std::size_t limit,
+                                                 Until until = {}) = 0;
   // Waits for at least one record after `after`, from this or another process.
   virtual Task<Result<std::vector<Record>>> follow(RunId root, Seq after, Until until) = 0;
   // The base link that a fork at `seq` needs; `invalid` when the root has no such record.
-  virtual Task<Result<Base>> base_at(RunId root, Seq seq) = 0;
+  virtual Task<Result<Base>> base_at(RunId root, Seq seq, Until until = {}) = 0;
 
   virtual RecordStore& store() noexcept = 0;
   // Commits what is queued and stops the committer. Called by the destructor too.
@@ -80,22 +85,5 @@ class Journal {
 
 // The engine must outlive the journal, the journal its logs; the journal keeps the store.
 std::unique_ptr<Journal> make_journal(Engine& engine, std::shared_ptr<RecordStore> store);
-
-// Puts a bounded queue and a thread between a log and a slow exporter. The wrapped sink's
-// `on_event` then runs on that thread: records only once they are on disk, live events in their
-// place between them. A `catch_up` queue needs the store.
-struct QueueOptions {
-  QueueOverflow overflow = QueueOverflow::catch_up;
-  std::size_t capacity = 4096;
-  std::string name = "sink";
-};
-class QueuedSink : public Sink {
- public:
-  virtual QueueCounts counts() const noexcept = 0;
-  // Delivers what is queued, then stops the thread. Blocks; never call it on a loop.
-  virtual void finish() noexcept = 0;
-};
-std::shared_ptr<QueuedSink> make_queued_sink(Engine& engine, std::shared_ptr<RecordStore> store,
-                                             std::shared_ptr<Sink> slow, QueueOptions options = {});
 
 }  // namespace tug

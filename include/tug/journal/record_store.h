@@ -3,13 +3,15 @@
 // Everything but `read`, `blob`, `info`, `list`, `partials` and `send` is called by one thread at a
 // time (the committer); those six may be called from any thread beside it. Failure kinds: `denied`
 // (the root belongs to somebody else), `exhausted` (no space), `invalid` (no such root, damaged
-// bytes: detail Damage), `unsupported` (written by a newer version), `internal`.
+// bytes: detail Damage), `unsupported` (written by a newer version), `overloaded` (another process
+// writes for too long), `internal`.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -72,6 +74,7 @@ struct InboxCommand {
 struct Batch {
   RunId root;
   std::uint64_t epoch = 1;
+  Seq after = 0;                  // the record it goes on from, whatever it holds itself
   std::optional<NewRoot> create;  // with the first batch of a new root
   std::optional<Owner> owner;     // who creates it
   std::vector<Record> records;
@@ -114,6 +117,8 @@ class RecordStore : public BlobSource {
 // Reads all records of a root and its bases, recomputes the chain and the digests of its blobs. The
 // error
 // (`invalid`, detail Damage) names the root, the seq and what does not fit.
-Result<void> verify_root(RecordStore& store, const RunId& root);
+// Roots in `verified` are taken to hold, and those found to are added: a shared base is read once.
+Result<void> verify_root(RecordStore& store, const RunId& root,
+                         std::set<RunId>* verified = nullptr);
 
 }  // namespace tug

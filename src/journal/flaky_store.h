@@ -84,6 +84,7 @@ class FlakyStore final : public RecordStore {
     }
     Root& root = roots_[batch.root];
     if (root.info.epoch != batch.epoch) return fail(ErrorKind::denied, "taken over");
+    if (root.info.last_seq != batch.after) return fail(ErrorKind::internal, "a gap");
     for (const Record& record : batch.records) {
       root.records.push_back(record);
       root.info.last_seq = record.seq;
