@@ -96,7 +96,7 @@ void transcript_append(benchmark::State& state) {
   Transcript transcript;
   for (auto _ : state) {
     (void)transcript.append_user(message);
-    if (transcript.size() == 100'000) transcript = {};
+    if (transcript.size() == 1'000) transcript = {};
   }
 }
 BENCHMARK(transcript_append);
