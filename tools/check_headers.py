@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Each public header compiles alone with clang-19 and with g++-12, includes std and tug only, in time.
+"""Each public header compiles alone with clang-19 and with g++-12, in time (check_seams.py looks at its includes).
    check_headers.py TOP [--limit SECONDS]"""
 import pathlib
 import resource

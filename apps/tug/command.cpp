@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "tug/core/error_json.h"
+#include "tug/core/terminal_text.h"
 
 namespace tug::cli {
 namespace {
@@ -22,10 +23,16 @@ std::string environment(const char* name) {
 
 void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
+int finish(int code) {
+  if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return code;
+  std::fprintf(stderr, "tug: stdout: %s\n  what was to be printed is lost\n", std::strerror(errno));
+  return code == ok ? failed : code;
+}
+
 int report(const Options& options, const Error& error, int code) {
   if (options.json()) print(print_json(Json::object({{"error", to_json(error)}})) + "\n");
-  std::string text = "tug: " + error.message() + "\n";
-  if (!error.fix().empty()) text += "  " + error.fix() + "\n";
+  std::string text = "tug: " + terminal_text(error.message()) + "\n";
+  if (!error.fix().empty()) text += "  " + terminal_text(error.fix()) + "\n";
   std::fwrite(text.data(), 1, text.size(), stderr);
   return code;
 }

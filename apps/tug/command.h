@@ -19,6 +19,8 @@ struct Options {
 };
 
 void print(std::string_view text);  // to stdout
+// The exit code, or `failed` when stdout did not take everything.
+int finish(int code);
 // For people on stderr; with a JSON format also as {"error":..} on stdout. Answers with `code`.
 int report(const Options& options, const Error& error, int code);
 

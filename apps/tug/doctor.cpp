@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "tug/core/terminal_text.h"
 #include "tug/store/record_stores.h"
 #include "tug/version.h"
 

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "commands.h"
@@ -14,16 +15,20 @@ namespace {
 
 using tug::cli::Options;
 
-// Text that the user typed, made safe to show on a terminal.
-std::string shown(const std::string& word) {
-  std::string text;
-  for (const char c : word) text += static_cast<unsigned char>(c) < 32 || c == 127 ? '?' : c;
-  return text;
+// Whether the words ask for JSON, also when the rest of them is not understood.
+bool wants_json(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word(argv[i]);
+    const std::string_view next(i + 1 < argc ? argv[i + 1] : "");
+    if (word == "--json" || word == "--output-format=json" || word == "-ojson") return true;
+    if ((word == "-o" || word == "--output-format") && next.find("json") != next.npos) return true;
+  }
+  return false;
 }
 
-int refuse(const std::string& message, const std::string& fix) {
-  std::fprintf(stderr, "tug: %s\n  %s\n", message.c_str(), fix.c_str());
-  return tug::cli::unusable;
+int refuse(const Options& options, std::string message, std::string fix) {
+  const tug::Error error(tug::ErrorKind::invalid, std::move(message), std::move(fix));
+  return tug::cli::report(options, error, tug::cli::unusable);
 }
 
 void common(CLI::App& command, Options& options) {
@@ -35,14 +40,15 @@ void common(CLI::App& command, Options& options) {
       "--json", [&options] { options.format = "json"; }, "The same as -o json");
 }
 
-int unknown_word(const std::string& word, const std::vector<std::string>& commands) {
+int unknown_word(const Options& options, const std::string& word,
+                 const std::vector<std::string>& commands) {
   const std::vector<std::string_view> known(commands.begin(), commands.end());
   const std::string nearest(tug::nearest_name(word, known));
   if (!nearest.empty()) {
-    return refuse("there is no command \"" + shown(word) + "\"",
+    return refuse(options, "there is no command \"" + word + "\"",
                   "did you mean \"" + nearest + "\"?");
   }
-  return refuse("\"" + shown(word) + "\" is neither a command nor can this version run prompts",
+  return refuse(options, "\"" + word + "\" is neither a command nor can this version run prompts",
                 "`tug --help` lists the commands");
 }
 
@@ -66,6 +72,7 @@ int main(int argc, char** argv) {
   tug::cli::SchemaCheck request;
   auto* schema = app.add_subcommand("schema", "JSON Schema (draft 2020-12)");
   schema->require_subcommand(1);
+  common(*schema, options);
   auto* check = schema->add_subcommand(
       "check", "Validate JSON: 0 valid, 7 invalid, 2 unusable schema or data");
   common(*check, options);
@@ -92,17 +99,19 @@ int main(int argc, char** argv) {
     tug::cli::print(std::string(said.what()) + "\n");
     return tug::cli::ok;
   } catch (const CLI::ParseError& error) {
-    return refuse(error.what(), "`tug --help` says what there is");
+    if (wants_json(argc, argv)) options.format = "json";
+    return refuse(options, error.what(), "`tug --help` says what there is");
   }
   if (const auto extras = app.remaining(); !extras.empty()) {
     if (extras.front().starts_with("-")) {
-      return refuse("there is no flag " + shown(extras.front()), "`tug --help` says what there is");
+      return refuse(options, "there is no flag " + extras.front(),
+                    "`tug --help` says what there is");
     }
-    return unknown_word(extras.front(), commands);
+    return unknown_word(options, extras.front(), commands);
   }
   if (!chosen) {
     std::fputs(app.help().c_str(), stderr);
     return tug::cli::unusable;
   }
-  return chosen();
+  return tug::cli::finish(chosen());
 }

@@ -1,6 +1,7 @@
 #include "tug/core/schema.h"
 
 #include "commands.h"
+#include "tug/core/terminal_text.h"
 
 namespace tug::cli {
 namespace {
@@ -26,7 +27,7 @@ Json to_json(const Violation& violation) {
 }
 
 std::string verdict(const Options& options, const std::vector<Violation>& violations) {
-  if (!options.json()) return verdict_line(violations) + "\n";
+  if (!options.json()) return terminal_text(verdict_line(violations)) + "\n";
   Json list = Json::array();
   for (const Violation& violation : violations) list.push_back(to_json(violation));
   return print_json(
@@ -69,6 +70,12 @@ struct Checker {
 }  // namespace
 
 int schema_check(const Options& options, const SchemaCheck& request) {
+  if (request.schema == "-" && request.data == "-") {
+    return report(options,
+                  Error(ErrorKind::invalid, "both the schema and the data are to come from stdin",
+                        "name a file for one of them"),
+                  unusable);
+  }
   auto json = read_schema(request.schema);
   if (!json) return report(options, json.error(), unusable);
   auto schema = Schema::compile(*json, {.assert_format = request.assert_format});

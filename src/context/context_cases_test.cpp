@@ -281,7 +281,8 @@ TEST_F(ContextCase, C25_LogTailAndSnapshot) {
   EXPECT_EQ(said.tag, "user");
   EXPECT_EQ(said.level, LogLevel::error);
 
-  const Context other = grow({.log = std::make_shared<RememberingLog>(Lineage{.run_id = RunId("run-2"), .root_run_id = RunId("run-2")})});
+  const Context other = grow({.log = std::make_shared<RememberingLog>(Lineage{
+                                  .run_id = RunId("run-2"), .root_run_id = RunId("run-2")})});
   EXPECT_TRUE(other.tail().entries.empty());
   for (int i = 0; i < 9; ++i) root.log(std::to_string(i));
   const Tail tail = root.tail();

@@ -145,8 +145,9 @@ TEST_F(ContextLog, ADefaultReporterThatCannotBeOpenedIsToldInTheTail) {
 
 TEST_F(ContextLog, GlobalSettingsHoldForRootsThatHaveNotChosen) {
   const Context one = grow({.services = with_mine});
-  const Context two =
-      grow({.services = with_mine, .log = std::make_shared<RememberingLog>(Lineage{.run_id = RunId("run-2"), .root_run_id = RunId("run-2")})});
+  const Context two = grow({.services = with_mine,
+                            .log = std::make_shared<RememberingLog>(
+                                Lineage{.run_id = RunId("run-2"), .root_run_id = RunId("run-2")})});
   ASSERT_TRUE(two.configure_log({.level = LogLevel::error}));
   const auto global =
       one.configure_log({.level = LogLevel::debug, .reporter = "mine", .global = true});

@@ -22,7 +22,8 @@ TEST_F(ContextTest, ARootNeedsServicesALoopAndALog) {
   const Context other = grow();
   RootSpec serving{.services = bundle, .loop = &loop, .log = log};
   serving.run.run_id = RunId("another");
-  EXPECT_EQ(error_of(Context::root(serving)), "run another with the log of run run-1");
+  EXPECT_EQ(error_of(Context::root(serving)),
+            "the root context of run run-1 with another id, thread, agent or call");
   serving.run.run_id = {};
   serving.run.target = &other;
   EXPECT_EQ(error_of(Context::root(serving)), "a root context cannot serve another");

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "tug/context/log.h"
+#include "tug/core/terminal_text.h"
 #include "tug/journal/sink.h"
 
 namespace tug {
@@ -41,8 +42,9 @@ class ConsoleSink final : public Sink {
   void on_event(const Event& event) override {
     const Json& data = event.data;
     std::string line = fmt::format("{} {} {}: {}", to_rfc3339(event.ts), data["level"].as_string(),
-                                   data["tag"].as_string(), data["text"].as_string());
-    if (const Json* more = data.find("data")) line += " " + print_json(*more);
+                                   terminal_text(data["tag"].as_string()),
+                                   terminal_text(data["text"].as_string()));
+    if (const Json* more = data.find("data")) line += " " + terminal_text(print_json(*more));
     lines_->write(std::move(line));
   }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "tug/core/loop.h"
+#include "tug/core/stop_link.h"
 
 namespace tug {
 
@@ -231,11 +232,16 @@ void CancelToken::link(const CancelToken& other) const {
   node_->more().links.push_back(std::move(link));
 }
 
-void CancelToken::link(const std::stop_token& stop, Loop& loop) const {
-  if (!node_ || !stop.stop_possible() || node_->requested) return;
-  detail::StopForward forward{remote(loop)};
-  if (stop.stop_requested()) return request(detail::StopForward::reason());
-  node_->more().stops.push_back(
+struct detail::StopLink {
+  static CancelNode* node(const CancelToken& token) noexcept { return token.node_; }
+};
+
+void link(const CancelToken& token, const std::stop_token& stop, Loop& loop) {
+  CancelNode* node = detail::StopLink::node(token);
+  if (!node || !stop.stop_possible() || node->requested) return;
+  detail::StopForward forward{token.remote(loop)};
+  if (stop.stop_requested()) return token.request(detail::StopForward::reason());
+  node->more().stops.push_back(
       std::make_unique<std::stop_callback<detail::StopForward>>(stop, std::move(forward)));
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/manual_loop.h"
 #include "tug/core/rng.h"
+#include "tug/core/stop_link.h"
 #include "tug/core/wait.h"
 
 namespace tug {
@@ -301,15 +302,15 @@ TEST(Cancel, AStopTokenStopsTheTreeWithCaller) {
   ManualLoop loop;
   std::stop_source source;
   CancelToken token = CancelToken::root();
-  token.link(source.get_token(), loop);
+  link(token, source.get_token(), loop);
   CancelToken gone = CancelToken::root();
-  gone.link(source.get_token(), loop);
+  link(gone, source.get_token(), loop);
   gone = CancelToken();
   source.request_stop();
   loop.settle();
   EXPECT_EQ(token.reason()->why, Why::caller);
   CancelToken late = CancelToken::root();
-  late.link(source.get_token(), loop);
+  link(late, source.get_token(), loop);
   EXPECT_TRUE(late.requested());
 }
 

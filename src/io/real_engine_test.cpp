@@ -13,6 +13,7 @@
 
 #include "tug/core/cancel.h"
 #include "tug/core/scope.h"
+#include "tug/core/stop_link.h"
 #include "tug/core/sync.h"
 #include "tug/io/engine.h"
 
@@ -311,7 +312,7 @@ TEST(RealEngine, StopTokensOfOtherThreadsReachTheTree) {
     auto root = [](std::stop_token stop) -> Task<std::string> {
       Loop& loop = co_await this_loop();
       CancelToken token = CancelToken::root();
-      token.link(stop, loop);
+      link(token, stop, loop);
       co_await token.cancelled();
       co_return std::string(name_of(token.reason()->why));
     };

@@ -86,7 +86,13 @@ void WorkerPool::work(std::shared_ptr<Shared> shared, std::uint64_t worker) noex
     lock.lock();
     // Under the mutex, as abandon() is: whoever comes second sees that the other was there.
     auto self = shared->worker(worker);
-    if (self == shared->workers.end()) break;
+    if (self == shared->workers.end()) {
+      // The last holder of the user's function may be us, and its destructor may call the engine.
+      lock.unlock();
+      ticket.reset();
+      lock.lock();
+      break;
+    }
     self->running.reset();
     shared->rested.notify_all();
     lock.unlock();

@@ -203,6 +203,12 @@ TEST_P(JournalSuite, AfterAFailureTheRootResumesFromItsLastDurableRecord) {
   EXPECT_TRUE(verify_root(*store_, RunId("r1")));
 }
 
+TEST_P(JournalSuite, AfterAFailureTheRootIsFreeForAnotherOwner) {
+  ASSERT_TRUE(run(fail_in_the_middle(*journal_, *store_)));
+  journal_.reset();
+  EXPECT_FALSE(store_->info(RunId("r1"))->owner);
+}
+
 class Thrower final : public Sink {
  public:
   void on_event(const Event&) override {

@@ -138,6 +138,42 @@ Task<Result<void>> emit_then_fail(Journal& journal, FlakyStore& store, std::shar
   co_return Result<void>();
 }
 
+Task<Result<void>> attach_late(Journal& journal, std::shared_ptr<Sink> sink) {
+  auto creating = journal.create({who()});
+  TUG_CO_TRY(log, co_await std::move(creating));
+  for (int i = 1; i <= 5; ++i) log->emit(note(i));
+  auto waiting = log->durable(5);
+  TUG_CO_TRY(durable, co_await std::move(waiting));
+  log->observe(sink);
+  log->emit_live(delta("live at once"));
+  co_await sleep_for(std::chrono::seconds(1));
+  for (int i = 6; i <= 20; ++i) log->emit(note(i));
+  auto closing = log->close();
+  co_return co_await std::move(closing);
+}
+
+TEST(Queue, ASinkThatComesLateSeesWhatComesAfterItAndNothingBefore) {
+  Bench bench(1);
+  auto queue = bench.queue(QueueOverflow::catch_up, 3);
+  auto done = bench.engine->run(bench.engine->loop(0), attach_late(*bench.journal, queue));
+  ASSERT_TRUE(done) << to_string(done.error());
+  bench.engine->run_until_idle();
+  queue->finish();
+  EXPECT_EQ(bench.exporter->text, "live at once");
+  ASSERT_EQ(bench.exporter->seqs.size(), 15u);
+  EXPECT_EQ(bench.exporter->seqs.front(), 6u);
+}
+
+TEST(Queue, ItMayBeDroppedOnALoopWithoutHoldingItUp) {
+  Bench bench(1);
+  auto queue = bench.queue(QueueOverflow::catch_up, 100);
+  auto done =
+      bench.engine->run(bench.engine->loop(0), burst(*bench.journal, std::move(queue), 10, 0));
+  ASSERT_TRUE(done) << to_string(done.error());
+  bench.engine->run_until_idle();
+  EXPECT_EQ(bench.exporter->seqs, up_to(10));
+}
+
 TEST(Queue, WhatIsNotOnDiskNeverLeavesTheProcess) {
   Bench bench(1);
   auto queue = bench.queue(QueueOverflow::catch_up, 100);

@@ -1,6 +1,9 @@
 // One suite for every backend of the journal.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+
 #include "store/testing.h"
 #include "tug/store/record_stores.h"
 
@@ -107,6 +110,50 @@ TEST_P(RecordStoreSuite, AGapInTheSequenceIsRefused) {
   ASSERT_FALSE(verdict);
   EXPECT_EQ(verdict.error().kind(), ErrorKind::internal);
   EXPECT_EQ(store_->info(RunId("r1"))->last_seq, 2u);
+}
+
+TEST_P(RecordStoreSuite, ABatchWithoutRecordsDoesNotOutliveTheRecordsItFollows) {
+  RootWriter root("r1");
+  ASSERT_TRUE(commit(root.batch(2)));
+  root.batch(1);  // refused somewhere
+  Batch status = root.batch(0);
+  status.status = RootStatus::completed;
+  EXPECT_FALSE(commit(status));
+  EXPECT_EQ(store_->info(RunId("r1"))->status, RootStatus::running);
+}
+
+TEST_P(RecordStoreSuite, ReadsMayComeFromOtherThreadsWhileOneCommits) {
+  RootWriter root("r1");
+  ASSERT_TRUE(commit(root.batch(1)));
+  std::atomic<bool> done = false;
+  std::jthread reader([&] {
+    while (!done) {
+      auto records = store_->read(RunId("r1"), 0, 10'000);
+      ASSERT_TRUE(records) << to_string(records.error());
+      ASSERT_TRUE(store_->info(RunId("r1")));
+      ASSERT_TRUE(store_->send(RunId("r1"), {.command = "{}"}));
+    }
+  });
+  for (int i = 0; i < 40; ++i) ASSERT_TRUE(commit(root.batch(5)));
+  done = true;
+  reader.join();
+  EXPECT_TRUE(verify_root(*store_, RunId("r1")));
+}
+
+TEST_P(RecordStoreSuite, ARunHasOneLineageForLife) {
+  RootWriter root("r1");
+  ASSERT_TRUE(commit(root.batch(1)));
+  open_again_if_on_disk();
+  Lineage other = *root.who();
+  other.agent = "somebody else";
+  Batch batch = root.batch(0);
+  root.add(batch, std::make_shared<const Lineage>(other));
+  if (GetParam()) {
+    auto verdict = commit(batch);
+    ASSERT_FALSE(verdict);
+    EXPECT_NE(verdict.error().message().find("another lineage"), std::string::npos);
+  }
+  EXPECT_TRUE(verify_root(*store_, RunId("r1")));
 }
 
 TEST_P(RecordStoreSuite, OnlyTheNewestEpochWrites) {

@@ -12,7 +12,6 @@
 #include <coroutine>
 #include <cstdint>
 #include <memory>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -43,6 +42,7 @@ std::string_view name_of(CancelReason::Why why) noexcept;
 namespace detail {
 struct CancelNode;
 struct CancelRemote;
+struct StopLink;
 }  // namespace detail
 
 // Runs once, on the loop thread, inside the request that reaches it. Lives in whatever waits (no
@@ -118,8 +118,7 @@ class CancelToken {
   // From now on `other` stops this node too (it stays out of `other`'s tree). `other` must not be
   // below this node, nor linked to it: the two would keep each other alive.
   void link(const CancelToken& other) const;
-  // The same for a std::stop_token, which may stop from any thread (`caller`).
-  void link(const std::stop_token& stop, Loop& loop) const;
+  // For a std::stop_token there is tug/core/stop_link.h.
 
   // A handle for other threads. `loop` is the loop this tree lives on.
   CancelHandle remote(Loop& loop) const;
@@ -133,6 +132,7 @@ class CancelToken {
   Cancelled cancelled() const noexcept;
 
  private:
+  friend struct detail::StopLink;
   explicit CancelToken(detail::CancelNode* node) noexcept : node_(node) {}
   friend struct detail::CancelNode;
   detail::CancelNode* node_ = nullptr;

@@ -56,7 +56,8 @@ struct Overflow {
   std::vector<std::pair<std::string, std::int64_t>> by_owner;  // who fills it, in tokens
 };
 
-// What a provider said; the fault class is one of the closed list in docs/events.md.
+// What a provider said. `fault` names its class; the table that maps classes to kinds comes with
+// the dialects.
 struct Provider {
   std::string provider;
   std::string model;

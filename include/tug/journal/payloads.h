@@ -311,7 +311,7 @@ struct ThreadDiverged {
 struct Log {
   std::string type;
   std::string tag;
-  std::string level;  // debug | info | warning | error
+  std::string level;  // trace | debug | info | warning | error
   std::string text;
   std::optional<Json> data;
 };

@@ -40,12 +40,13 @@ struct QueueOptions {
 class QueuedSink : public Sink {
  public:
   virtual QueueCounts counts() const noexcept = 0;
-  // Delivers what is queued, then stops the thread. Blocks, so not on a loop; a queue that is dropped without
-  // it ends in the background.
+  // Delivers what is queued, then stops the thread. Blocks, so not on a loop; a queue that is
+  // dropped without it ends in the background.
   virtual void finish() noexcept = 0;
 };
-// The wrapped sink's `on_event` runs on the thread of the queue: records only once they are on disk, live events
-// in their place between them. A `catch_up` queue needs the store. The engine must outlive it.
+// The wrapped sink's `on_event` runs on the thread of the queue: records only once they are on
+// disk, live events in their place between them. A `catch_up` queue needs the store. The engine
+// must outlive it.
 std::shared_ptr<QueuedSink> make_queued_sink(Engine& engine, std::shared_ptr<RecordStore> store,
                                              std::shared_ptr<Sink> slow, QueueOptions options = {});
 
