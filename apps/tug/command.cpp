@@ -21,6 +21,19 @@ std::string environment(const char* name) {
 
 }  // namespace
 
+// A descriptor that is closed would be given to the next file we open, and our own output would go
+// into it. Reading stdin then finds nothing, and writing to stdout fails and is reported.
+void claim_standard_descriptors() {
+  for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
+    const int opened = open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY);
+    if (opened >= 0 && opened != fd) {
+      dup2(opened, fd);
+      close(opened);
+    }
+  }
+}
+
 void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 int finish(int code) {
@@ -68,7 +81,8 @@ Result<std::string> read_input(const std::string& path) {
 Result<std::string> state_folder(const Options& options) {
   if (!options.state_dir.empty()) return options.state_dir;
   if (std::string folder = environment("TUG_STATE_DIR"); !folder.empty()) return folder;
-  if (std::string folder = environment("XDG_STATE_HOME"); !folder.empty()) return folder + "/tug";
+  if (std::string folder = environment("XDG_STATE_HOME"); folder.starts_with('/'))
+    return folder + "/tug";
   if (std::string home = environment("HOME"); !home.empty()) return home + "/.local/state/tug";
   return fail(ErrorKind::invalid,
               "there is no state folder: neither XDG_STATE_HOME nor HOME is set",

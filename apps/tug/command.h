@@ -18,6 +18,9 @@ struct Options {
   bool json() const { return format != "text"; }
 };
 
+// First thing in main.
+void claim_standard_descriptors();
+
 void print(std::string_view text);  // to stdout
 // The exit code, or `failed` when stdout did not take everything.
 int finish(int code);
@@ -28,7 +31,8 @@ int report(const Options& options, const Error& error, int code);
 inline constexpr std::size_t kMaxInput = 64u << 20;
 Result<std::string> read_input(const std::string& path);
 
-// --state-dir, TUG_STATE_DIR, $XDG_STATE_HOME/tug, ~/.local/state/tug: the first that is there.
+// --state-dir, TUG_STATE_DIR, $XDG_STATE_HOME/tug (when absolute), ~/.local/state/tug: the first
+// that is set.
 Result<std::string> state_folder(const Options& options);
 
 }  // namespace tug::cli

@@ -1,8 +1,13 @@
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <optional>
 #include <set>
 #include <thread>
 #include <vector>
@@ -59,16 +64,45 @@ Finding sqlite() {
           "do not let other programs write to journal.db"};
 }
 
+Finding unusable_state(const std::string& path, const std::string& what) {
+  return {"state", "bad", path + ": " + what,
+          "make it a folder of this user, or name another --state-dir"};
+}
+
+// The nearest folder above `path` that is there.
+std::string existing_parent(const std::string& path) {
+  std::error_code ignored;
+  std::filesystem::path parent = std::filesystem::absolute(path, ignored);
+  while (parent.has_relative_path() && access(parent.c_str(), F_OK) != 0)
+    parent = parent.parent_path();
+  return parent;
+}
+
+// What the first run would find, without making anything.
+std::optional<Finding> not_there_yet(const std::string& folder) {
+  struct stat status = {};
+  if (stat(folder.c_str(), &status) == 0) {
+    if (!S_ISDIR(status.st_mode)) return unusable_state(folder, "it is not a folder");
+    if (access(folder.c_str(), R_OK | W_OK | X_OK) != 0)
+      return unusable_state(folder, std::strerror(errno));
+    const bool empty = access((folder + "/journal.db").c_str(), F_OK) != 0 &&
+                       access((folder + "/journal.db-wal").c_str(), F_OK) != 0;
+    if (!empty) return std::nullopt;
+    return Finding{"state", "ok", folder + " has no journal yet; the first run makes it", ""};
+  }
+  if (errno != ENOENT) return unusable_state(folder, std::strerror(errno));
+  if (lstat(folder.c_str(), &status) == 0)
+    return unusable_state(folder, "it is a link that leads nowhere");
+  const std::string parent = existing_parent(folder);
+  if (stat(parent.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) ||
+      access(parent.c_str(), W_OK | X_OK) != 0) {
+    return unusable_state(folder, "it is not there and cannot be made in " + parent);
+  }
+  return Finding{"state", "ok", folder + " is not there yet; the first run makes it", ""};
+}
+
 Finding state(const std::string& folder) {
-  if (access(folder.c_str(), F_OK) != 0) {
-    return {"state", "ok", folder + " is not there yet; the first run makes it", ""};
-  }
-  if (access((folder + "/journal.db").c_str(), F_OK) != 0 &&
-      access((folder + "/journal.db-wal").c_str(), F_OK) != 0) {
-    if (access(folder.c_str(), R_OK | W_OK | X_OK) == 0) {
-      return {"state", "ok", folder + " has no journal yet; the first run makes it", ""};
-    }
-  }
+  if (auto early = not_there_yet(folder)) return *early;
   auto store = open_sqlite_record_store(folder);
   if (!store) return {"state", "bad", store.error().message(), store.error().fix()};
   if (auto whole = (*store)->check_integrity(); !whole) {
@@ -84,15 +118,14 @@ Finding state(const std::string& folder) {
       return {"state", "bad", verified.error().message(), verified.error().fix()};
     }
   }
-  return {"state", "ok", folder + ", " + std::to_string(roots->size()) + " runs, every chain holds",
+  return {"state", "ok",
+          folder + ", the chains of " + (more ? "the newest " : "all ") +
+              std::to_string(roots->size()) + " runs hold",
           ""};
 }
 
-Finding space(std::string folder) {
-  while (folder.size() > 1 && access(folder.c_str(), F_OK) != 0) {
-    folder.resize(
-        std::max<std::size_t>(folder.rfind('/') == std::string::npos ? 0 : folder.rfind('/'), 1));
-  }
+Finding space(const std::string& state_folder) {
+  const std::string folder = existing_parent(state_folder);
   struct statvfs disk = {};
   if (statvfs(folder.c_str(), &disk) != 0) return {"disk", "note", folder + " cannot be asked", ""};
   const std::uint64_t megabytes = static_cast<std::uint64_t>(disk.f_bavail) * disk.f_frsize >> 20;

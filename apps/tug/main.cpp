@@ -52,9 +52,7 @@ int unknown_word(const Options& options, const std::string& word,
                 "`tug --help` lists the commands");
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   CLI::App app("tug: agents whose run is their log and whose knowledge is their context", "tug");
   app.set_version_flag("--version", "tug " + std::string(tug::kVersion));
   Options options;
@@ -71,7 +69,7 @@ int main(int argc, char** argv) {
 
   tug::cli::SchemaCheck request;
   auto* schema = app.add_subcommand("schema", "JSON Schema (draft 2020-12)");
-  schema->require_subcommand(1);
+  schema->allow_extras();
   common(*schema, options);
   auto* check = schema->add_subcommand(
       "check", "Validate JSON: 0 valid, 7 invalid, 2 unusable schema or data");
@@ -94,10 +92,10 @@ int main(int argc, char** argv) {
     const CLI::App* asked = &app;
     while (!asked->get_subcommands().empty()) asked = asked->get_subcommands().front();
     tug::cli::print(asked->help());
-    return tug::cli::ok;
+    return tug::cli::finish(tug::cli::ok);
   } catch (const CLI::Success& said) {
     tug::cli::print(std::string(said.what()) + "\n");
-    return tug::cli::ok;
+    return tug::cli::finish(tug::cli::ok);
   } catch (const CLI::ParseError& error) {
     if (wants_json(argc, argv)) options.format = "json";
     return refuse(options, error.what(), "`tug --help` says what there is");
@@ -109,9 +107,24 @@ int main(int argc, char** argv) {
     }
     return unknown_word(options, extras.front(), commands);
   }
+  if (schema->parsed() && !check->parsed()) {
+    const auto words = schema->remaining();
+    if (!words.empty()) return unknown_word(options, words.front(), {"check"});
+    return refuse(options, "`tug schema` needs to know what to do",
+                  "`tug schema check SCHEMA DATA`");
+  }
   if (!chosen) {
     std::fputs(app.help().c_str(), stderr);
     return tug::cli::unusable;
   }
   return tug::cli::finish(chosen());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  tug::cli::claim_standard_descriptors();
+  auto code = tug::guarded("tug", [&] { return run(argc, argv); });
+  if (code) return *code;
+  return tug::cli::report({}, code.error(), tug::cli::failed);
 }

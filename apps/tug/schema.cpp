@@ -2,13 +2,17 @@
 
 #include "commands.h"
 #include "tug/core/terminal_text.h"
+#include "tug/core/utf8.h"
 
 namespace tug::cli {
 namespace {
 
-// A path, or the JSON itself when it looks like an object.
+// A path, or the JSON itself when it looks like a schema.
 Result<Json> read_schema(const std::string& given) {
-  if (given.starts_with('{')) {
+  const std::size_t first = given.find_first_not_of(" \t\r\n");
+  const bool inline_json =
+      (first != given.npos && given[first] == '{') || given == "true" || given == "false";
+  if (inline_json) {
     auto json = parse_json(given);
     if (!json) return Failure(json.error().within("the schema on the command line"));
     return json;
@@ -16,7 +20,7 @@ Result<Json> read_schema(const std::string& given) {
   auto text = read_input(given);
   if (!text) return Failure(text.error());
   auto json = parse_json(*text);
-  if (!json) return Failure(json.error().within(given));
+  if (!json) return Failure(json.error().within(given == "-" ? "stdin" : given));
   return json;
 }
 
@@ -79,7 +83,10 @@ int schema_check(const Options& options, const SchemaCheck& request) {
   auto json = read_schema(request.schema);
   if (!json) return report(options, json.error(), unusable);
   auto schema = Schema::compile(*json, {.assert_format = request.assert_format});
-  if (!schema) return report(options, schema.error().within(request.schema), unusable);
+  if (!schema) {
+    const std::string name = request.schema == "-" ? "stdin" : request.schema;
+    return report(options, schema.error().within(clip_utf8(name, 200)), unusable);
+  }
   auto data = read_input(request.data);
   if (!data) return report(options, data.error(), unusable);
   Checker checker{options, *schema, request.data == "-" ? "stdin" : request.data};

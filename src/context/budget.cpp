@@ -95,6 +95,13 @@ struct Bound {
   std::optional<std::int64_t> limit;
   std::int64_t spent = 0;  // settled and held
 };
+// Nothing that was spent gives anything back: a count below zero is nonsense from outside.
+Amount at_least_zero(Amount amount) noexcept {
+  for (const AmountKind& kind : kKinds)
+    amount.*kind.amount = std::max<std::int64_t>(0, amount.*kind.amount);
+  return amount;
+}
+
 Bound bound_at(const Path& at, const AmountKind& kind) noexcept {
   const auto spent = [&](const Ledger& ledger) {
     return add(ledger.used.*kind.amount, ledger.held.*kind.amount);
@@ -196,8 +203,9 @@ Hold& Hold::operator=(Hold&& other) noexcept {
   return *this;
 }
 
-Amount Hold::settle(const Amount& actual) noexcept {
+Amount Hold::settle(const Amount& spent) noexcept {
   if (!node_) return {};
+  const Amount actual = at_least_zero(spent);
   for_each_ledger(node_, [&](Ledger& ledger) {
     ledger.held = minus(ledger.held, amount_);
     ledger.used += actual;
@@ -317,7 +325,8 @@ Result<ModelCallHold> Budget::hold_model_call(const ModelCallWant& want) const {
 
 void Budget::charge(const Amount& amount) const noexcept {
   if (!node_) return;
-  for_each_ledger(node_, [&](Ledger& ledger) { ledger.used += amount; });
+  const Amount spent = at_least_zero(amount);
+  for_each_ledger(node_, [&](Ledger& ledger) { ledger.used += spent; });
 }
 
 Amount Budget::used() const noexcept { return node_ ? node_->all.used : Amount{}; }

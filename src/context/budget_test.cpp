@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include <chrono>
 #include <utility>
 #include <vector>
@@ -436,6 +438,17 @@ TEST(Budget, InterleavedChildrenNeverPassALimitAboveThem) {
       }
     }
   }
+}
+
+TEST(Budget, ACountBelowZeroGivesNothingBack) {
+  const Budget root = Budget::root({RunId("r"), {.tokens = 100}, {}, {}}, Instant{});
+  root.charge({.tokens = 90});
+  root.charge({.tokens = -1000});
+  EXPECT_EQ(root.left(LimitKind::tokens), 10);
+  auto hold = root.hold({.tokens = 10});
+  ASSERT_TRUE(hold);
+  EXPECT_EQ(hold->settle({.tokens = std::numeric_limits<std::int64_t>::min()}), Amount{});
+  EXPECT_EQ(root.used(), (Amount{.tokens = 90}));
 }
 
 }  // namespace

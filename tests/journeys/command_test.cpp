@@ -1,7 +1,10 @@
 #include "command.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -141,6 +144,42 @@ TEST_F(Command, DoctorNamesADamagedStateFolderAndTheWayOut) {
   EXPECT_TRUE(found);
   Ran other = tug({"doctor", "--state-dir", home_ + "/fresh"});
   EXPECT_EQ(other.exit, 0) << other.out;
+}
+
+TEST_F(Command, AVerdictIsOneLineWhateverTheKeysSay) {
+  Ran ran = tug({"schema", "check", "--all", R"({"additionalProperties":false})", "-"},
+                "{\"a\\nvalid\\u001b[2J\":1}\n");
+  EXPECT_EQ(ran.exit, 7);
+  EXPECT_EQ(std::count(ran.out.begin(), ran.out.end(), '\n'), 1) << ran.out;
+  EXPECT_EQ(ran.out.find('\x1b'), std::string::npos);
+}
+
+TEST_F(Command, UsageErrorsAreJsonToo) {
+  Ran ran = tug({"version", "--json", "--bogus"});
+  EXPECT_EQ(ran.exit, 2);
+  EXPECT_EQ(parse_json(ran.out).value()["error"]["kind"].as_string(), "invalid");
+  EXPECT_EQ(tug({"schema", "chek", "a", "b"}).exit, 2);
+  EXPECT_NE(tug({"schema", "chek", "a", "b"}).err.find("did you mean \"check\"?"),
+            std::string::npos);
+  EXPECT_EQ(tug({"schema", "check", "-", "-"}, "{}").exit, 2);
+}
+
+TEST_F(Command, DoctorRefusesAStateThatCannotBeOne) {
+  std::ofstream(home_ + "/letter") << "dear journal";
+  std::filesystem::create_symlink(home_ + "/nowhere", home_ + "/dangling");
+  std::filesystem::create_symlink(home_ + "/loop", home_ + "/loop");
+  for (const char* bad : {"/letter", "/letter/below", "/dangling", "/loop"}) {
+    Ran ran = tug({"doctor", "--state-dir", home_ + bad});
+    EXPECT_EQ(ran.exit, 2) << bad << "\n" << ran.out;
+  }
+  EXPECT_EQ(tug({"doctor", "--state-dir", home_ + "/fresh/deep"}).exit, 0);
+}
+
+TEST_F(Command, OutputThatCannotBeWrittenIsNotASuccess) {
+  const std::string to_full = std::string(TUG_BINARY) + " version >/dev/full 2>" + home_ + "/err";
+  EXPECT_EQ(WEXITSTATUS(std::system(to_full.c_str())), 1);
+  const std::string closed = std::string(TUG_BINARY) + " version >&- 2>" + home_ + "/err";
+  EXPECT_EQ(WEXITSTATUS(std::system(closed.c_str())), 1);
 }
 
 }  // namespace
