@@ -207,27 +207,18 @@ Result<void> SchemaCompiler::add_anchor(SchemaNode& node, std::string_view keywo
                      name);
   }
   SchemaResource& resource = program_.resources[node.resource];
-  for (const auto& [taken, owner] : resource.anchors) {
-    if (taken == name.as_string() && owner != &node) {
-      return fail(ErrorKind::invalid, "schema at " + shown_location(node) + ": anchor " +
-                                          shown_value(name) + " was used before, at " +
-                                          shown_location(*owner));
-    }
+  const std::string text(name.as_string());
+  const auto [taken, fresh] = resource.anchors.emplace(text, &node);
+  if (!fresh && taken->second != &node) {
+    return fail(ErrorKind::invalid, "schema at " + shown_location(node) + ": anchor " +
+                                        shown_value(name) + " was used before, at " +
+                                        shown_location(*taken->second));
   }
-  resource.anchors.emplace_back(name.as_string(), &node);
   if (keyword == "$dynamicAnchor") {
-    resource.dynamic_anchors.emplace_back(anchor_number(name.as_string()), &node);
+    const auto number = static_cast<std::uint32_t>(anchor_numbers_.size());
+    resource.dynamic_anchors.emplace(anchor_numbers_.emplace(text, number).first->second, &node);
   }
   return {};
-}
-
-std::uint32_t SchemaCompiler::anchor_number(std::string_view name) {
-  auto& names = program_.anchor_names;
-  for (std::uint32_t i = 0; i < names.size(); ++i) {
-    if (names[i] == name) return i;
-  }
-  names.emplace_back(name);
-  return static_cast<std::uint32_t>(names.size() - 1);
 }
 
 }  // namespace tug::detail

@@ -34,7 +34,6 @@ class SchemaCompiler {
   Result<void> check_dialect(const SchemaNode& node, const Json& schema);
   Result<void> read_id(SchemaNode& node, const Json& schema, const Json& id);
   Result<void> add_anchor(SchemaNode& node, std::string_view keyword, const Json& name);
-  std::uint32_t anchor_number(std::string_view name);
 
   // --- schema_keywords.cpp: what each keyword means
   using Reader = Result<void> (SchemaCompiler::*)(SchemaNode&, std::string_view key, const Json&);
@@ -90,6 +89,7 @@ class SchemaCompiler {
   std::size_t depth_ = 0;
   std::map<std::pair<const Json*, std::uint32_t>, SchemaNode*> known_;
   std::unordered_map<std::string, std::uint32_t> by_uri_;
+  std::unordered_map<std::string, std::uint32_t> anchor_numbers_;
   std::vector<PendingRef> pending_;
 };
 

@@ -173,6 +173,24 @@ TEST(SchemaLimits, HostilePatternsRunInLinearTime) {
   EXPECT_FALSE(schema->valid(std::string(200'000, 'a') + "b"));
 }
 
+TEST(SchemaLimits, ManyAnchorsAreFoundByName) {
+  // Quadratic, this is 10^9 comparisons of names.
+  constexpr int kAnchors = 30'000;
+  Json defs = Json::object();
+  for (int i = 0; i < kAnchors; ++i) {
+    const std::string name = "a" + std::to_string(i);
+    defs.set(name, Json::object({{i % 2 == 0 ? "$anchor" : "$dynamicAnchor", name},
+                                 {"const", i},
+                                 {i % 2 == 0 ? "$ref" : "$dynamicRef", "#last"}}));
+  }
+  defs.set("last", Json::object({{"$anchor", "last"}, {"type", "integer"}}));
+  const auto schema =
+      Schema::compile(Json::object({{"$defs", std::move(defs)}, {"$dynamicRef", "#a29999"}}));
+  ASSERT_TRUE(schema) << schema.error().message();
+  EXPECT_TRUE(schema->valid(29'999));
+  EXPECT_FALSE(schema->valid(29'998));
+}
+
 TEST(SchemaLimits, OneSchemaServesManyThreads) {
   const auto schema = Schema::compile(*parse_json(
       R"({"type":"object","properties":{"a":{"pattern":"^x+$"},"b":{"items":{"$ref":"#"}}},

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -139,8 +140,8 @@ struct SchemaResource {
   std::string uri;
   const Json* root = nullptr;
   SchemaNode* node = nullptr;
-  std::vector<std::pair<std::string, SchemaNode*>> anchors;
-  std::vector<std::pair<std::uint32_t, SchemaNode*>> dynamic_anchors;
+  std::unordered_map<std::string, SchemaNode*> anchors;
+  std::unordered_map<std::uint32_t, SchemaNode*> dynamic_anchors;  // by number of the name
 };
 
 struct SchemaProgram {
@@ -148,7 +149,6 @@ struct SchemaProgram {
   std::deque<Json> documents;  // the first is what the user gave; nodes are keyed by places in them
   std::deque<SchemaNode> nodes;
   std::vector<SchemaResource> resources;
-  std::vector<std::string> anchor_names;
   const SchemaNode* root = nullptr;
 };
 

@@ -139,8 +139,9 @@ const SchemaNode& SchemaValidator::dynamic_target(const Reference& ref) const no
   const SchemaNode* target = ref.target;
   if (!ref.anchor) return *target;
   for (const Scope* scope = scope_; scope != nullptr; scope = scope->outer) {
-    for (const auto& [anchor, node] : program_.resources[scope->resource].dynamic_anchors) {
-      if (anchor == *ref.anchor) target = node;
+    const auto& anchors = program_.resources[scope->resource].dynamic_anchors;
+    if (const auto found = anchors.find(*ref.anchor); found != anchors.end()) {
+      target = found->second;
     }
   }
   return *target;
