@@ -87,6 +87,7 @@ class SchemaCompiler {
 
   SchemaProgram& program_;
   std::size_t depth_ = 0;
+  std::uint64_t pattern_work_ = 0;
   std::map<std::pair<const Json*, std::uint32_t>, SchemaNode*> known_;
   std::unordered_map<std::string, std::uint32_t> by_uri_;
   std::unordered_map<std::string, std::uint32_t> anchor_numbers_;

@@ -225,8 +225,13 @@ TEST(SchemaFormats, IdentifiersPointersAndPatterns) {
                 {"/foo/bar~", "/foo/~2", "foo", "#", "#/", "a", "0", "/~0~", "/~~"});
   expect_format("relative-json-pointer", {"1", "0/foo/bar", "2/0/baz/1/zip", "0#", "120/foo"},
                 {"", "/foo/bar", "-1/foo", "+1/foo", "0##", "01/a", "01#", "0a", "#"});
-  expect_format("regex", {"([abc])+\\s+$", "^(?=look)", "(a)\\1", "", "[^]"},
-                {"^(abc]", "\\a", "[", "a{2,1}", "*"});
+  expect_format("regex",
+                {"([abc])+\\s+$", "^(?=look)", "(a)\\1", "", "[^]", "(?<a>x)(?<b_1>y)",
+                 "(?:a|b)+?c{2,}?", "a{,2}", "(a)*", "[*]*"},
+                {"^(abc]",         "\\a",    "[",       "a{2,1}",    "*",   "(?i)a",
+                 "(?m)^a",         "(?s).",  "(?-i:a)", "(?P<n>a)",  "^*",  "$+",
+                 "\\b?",           "(?<>a)", "(?<1>a)", "(?<a-b>a)", "a**", "a{2}{3}",
+                 "(?<a>x)(?<a>y)", "(*)",    "a|+"});
 }
 
 TEST(SchemaFormats, AreAssertedOnRequestAndOnTextOnly) {

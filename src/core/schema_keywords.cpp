@@ -379,6 +379,16 @@ Result<void> SchemaCompiler::read_unique(SchemaNode& node, std::string_view key,
   return {};
 }
 
+namespace {
+
+// Of one pattern, its states included: `[\p{L}\p{N}]{1,64}` must fit.
+constexpr std::int64_t kPatternMemory = 8 << 20;
+// Of all patterns of a schema, in instructions of RE2: about a second and 100 MB at the worst.
+constexpr std::uint64_t kMaxPatternWork = 1'000'000;
+constexpr std::uint64_t kLeastProgram = 50;
+
+}  // namespace
+
 Result<Pattern> SchemaCompiler::make_pattern(const SchemaNode& node, std::string_view key,
                                              std::string_view text) {
   const auto refuse = [&](ErrorKind kind, const std::string& why) {
@@ -387,13 +397,16 @@ Result<Pattern> SchemaCompiler::make_pattern(const SchemaNode& node, std::string
                     shown_value(Json(text)) + " cannot be used: " + why,
                 kind == ErrorKind::unsupported ? "write the pattern without it" : "");
   };
-  auto translated = re2_pattern_of(text);
-  if (!translated) return refuse(translated.error().kind(), translated.error().message());
-  re2::RE2::Options options;
-  options.set_log_errors(false);
-  auto regex = std::make_unique<re2::RE2>(*translated, options);
-  if (!regex->ok()) return refuse(ErrorKind::invalid, regex->error());
-  return Pattern{std::string(text), std::move(regex)};
+  auto regex = compile_ecma(text, kPatternMemory);
+  if (!regex) return refuse(regex.error().kind(), regex.error().message());
+  const auto program = static_cast<std::uint64_t>((*regex)->ProgramSize());
+  pattern_work_ += kLeastProgram + program;
+  if (pattern_work_ > kMaxPatternWork) {
+    return refuse(ErrorKind::unsupported,
+                  "all patterns of the schema together compile to more than " +
+                      std::to_string(kMaxPatternWork) + " instructions");
+  }
+  return Pattern{std::string(text), *std::move(regex), program};
 }
 
 Result<void> SchemaCompiler::read_pattern(SchemaNode& node, std::string_view key,

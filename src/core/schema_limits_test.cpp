@@ -173,6 +173,90 @@ TEST(SchemaLimits, HostilePatternsRunInLinearTime) {
   EXPECT_FALSE(schema->valid(std::string(200'000, 'a') + "b"));
 }
 
+TEST(SchemaLimits, ALargePatternOnALongTextCountsByItsSize) {
+  // RE2 has no room for the states of this one and takes 10 us for each byte.
+  const auto large = Schema::compile(*parse_json(R"({"pattern":"^[ab]*a[ab]{500}c$"})"));
+  ASSERT_TRUE(large);
+  EXPECT_TRUE(large->valid(std::string(510, 'a') + "c"));
+  const auto checked = large->check(std::string(2'000'000, 'a'));
+  ASSERT_FALSE(checked);
+  EXPECT_EQ(checked.error().kind(), ErrorKind::exhausted);
+
+  const auto usual =
+      Schema::compile(*parse_json(R"({"items":{"pattern":"^[a-z0-9_]+(-[a-z0-9_]+)*$"}})"));
+  ASSERT_TRUE(usual);
+  EXPECT_TRUE(usual->valid(Json::array({std::string(2'000'000, 'a')})));
+  const auto letters =
+      Schema::compile(*parse_json(R"({"pattern":"^\\p{L}+$"})"), {.max_steps = 1000});
+  ASSERT_TRUE(letters);
+  EXPECT_TRUE(letters->valid(std::string(200, 'a')));
+}
+
+TEST(SchemaLimits, EveryPatternTriedOnAKeyIsAStep) {
+  Json patterns = Json::object();
+  for (int i = 0; i < 300; ++i) patterns.set("^x" + std::to_string(i) + "$", true);
+  Json value = Json::object();
+  for (int i = 0; i < 300; ++i) value.set("k" + std::to_string(i), i);
+  const Json source = Json::object({{"patternProperties", std::move(patterns)}});
+  const auto roomy = Schema::compile(source, {.max_steps = 100'000});
+  EXPECT_TRUE(roomy->valid(value));
+  const auto tight = Schema::compile(source, {.max_steps = 80'000});
+  const auto checked = tight->check(value);
+  ASSERT_FALSE(checked);
+  EXPECT_EQ(checked.error().kind(), ErrorKind::exhausted);
+}
+
+TEST(SchemaLimits, ListsOfTheSchemaThatAreWalkedCountAsWork) {
+  Json list = Json::array();
+  Json names = Json::object();
+  Json dependents = Json::object();
+  for (int i = 0; i < 4000; ++i) {
+    list.push_back(true);
+    names.set(std::to_string(i), true);
+    dependents.set(std::to_string(i), Json::array());
+  }
+  Json items = Json::array();
+  for (int i = 0; i < 100; ++i) items.push_back(Json::object());
+  for (const Json& rule :
+       {Json::object({{"allOf", list}}), Json::object({{"dependentRequired", dependents}}),
+        Json::object({{"dependentSchemas", names}}),
+        Json::object({{"not", Json::object({{"properties", names},
+                                            {"required", Json::array({"3999"})}})}})}) {
+    const auto schema = Schema::compile(Json::object({{"items", rule}}), {.max_steps = 10'000});
+    ASSERT_TRUE(schema);
+    const auto checked = schema->check(items);
+    ASSERT_FALSE(checked) << print_json(rule).substr(0, 40);
+    EXPECT_EQ(checked.error().kind(), ErrorKind::exhausted);
+  }
+}
+
+TEST(SchemaLimits, AllPatternsOfASchemaTogetherAreBounded) {
+  Json list = Json::array();
+  for (int i = 0; i < 2000; ++i) {
+    list.push_back(Json::object({{"pattern", "(\\p{L}{30}){4}x" + std::to_string(i)}}));
+  }
+  const auto schema = Schema::compile(Json::object({{"anyOf", std::move(list)}}));
+  ASSERT_FALSE(schema);
+  EXPECT_EQ(schema.error().kind(), ErrorKind::unsupported);
+  EXPECT_NE(schema.error().message().find("all patterns of the schema together"), std::string::npos)
+      << schema.error().message();
+}
+
+TEST(SchemaLimits, APatternThatIsOnlyTooLargeIsUnsupportedNotInvalid) {
+  for (const std::string& pattern :
+       {std::string(17'000, 'a'), std::string("((a{100}){100}){100}"), std::string("a{2000}"),
+        std::string("(\\p{L}{500}){2}"), std::string("\\p{Emoji}"), std::string("[\\p{Emoji}]")}) {
+    const auto schema = Schema::compile(Json::object({{"pattern", pattern}}));
+    ASSERT_FALSE(schema) << pattern.substr(0, 40);
+    EXPECT_EQ(schema.error().kind(), ErrorKind::unsupported) << schema.error().message();
+    EXPECT_FALSE(schema.error().fix().empty());
+    const auto format =
+        Schema::compile(Json::object({{"format", "regex"}}), {.assert_format = true});
+    EXPECT_TRUE(format->valid(pattern)) << pattern.substr(0, 40);
+  }
+  EXPECT_TRUE(Schema::compile(Json::object({{"pattern", "^[\\p{L}\\p{N}_-]{1,64}$"}})));
+}
+
 TEST(SchemaLimits, ManyAnchorsAreFoundByName) {
   // Quadratic, this is 10^9 comparisons of names.
   constexpr int kAnchors = 30'000;

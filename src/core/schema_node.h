@@ -4,6 +4,7 @@
 
 #include <re2/re2.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <limits>
@@ -39,6 +40,16 @@ inline constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::ma
 struct Pattern {
   std::string text;  // as written
   std::unique_ptr<re2::RE2> regex;
+  std::uint64_t program = 0;  // its size in RE2's instructions
+
+  // What matching a text of this size may take. A program of n instructions can have 2^n states:
+  // a small one stays within RE2's cache of states and costs by the byte, a large one may fall out
+  // of it, and then every byte costs by the instruction.
+  std::uint64_t steps(std::uint64_t size) const noexcept {
+    constexpr std::uint64_t kLongText = 4096;
+    const std::uint64_t rate = std::min(program * program, program * (size < kLongText ? 64 : 256));
+    return std::max(size / 256, size * rate / 16384);
+  }
 
   bool matches(std::string_view value) const {
     return re2::RE2::PartialMatch(re2::StringPiece(value.data(), value.size()), *regex);

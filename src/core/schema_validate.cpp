@@ -265,12 +265,16 @@ bool SchemaValidator::check_string(const SchemaNode& node, const Json& value) {
     if (length > rules.max_length) off("maxLength", "at most", rules.max_length);
     if (!ok && !goes_on()) return false;
   }
+  if (rules.pattern && !spend(node, rules.pattern->steps(text.size()))) return false;
   if (rules.pattern && !rules.pattern->matches(text)) {
     ok = wrong(node, "pattern", [&] {
       return "expected text that matches " + shown_text(rules.pattern->text) + ", got " +
              shown_value(value);
     });
     if (!goes_on()) return false;
+  }
+  if (rules.format != nullptr && !spend(node, text.size() / rules.format->bytes_per_step)) {
+    return false;
   }
   if (rules.format != nullptr && !rules.format->matches(text)) {
     ok = wrong(node, "format", [&] {
