@@ -98,6 +98,7 @@ class SchemaCompiler {
 Failure malformed(const SchemaNode& node, std::string_view key, std::string_view what,
                   const Json& got);
 // The start of a value's text, for messages.
+inline constexpr std::size_t kPreviewBytes = 80;
 std::string shown_value(const Json& value);
 // "(root)" for the empty location.
 std::string shown_location(const SchemaNode& node);

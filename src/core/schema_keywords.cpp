@@ -1,6 +1,7 @@
 #include "core/decimal.h"
 #include "core/ecma_regex.h"
 #include "core/schema_compile.h"
+#include "core/schema_validate.h"
 #include "core/try.h"
 #include "core/uri.h"
 
@@ -90,7 +91,7 @@ std::uint64_t weight_of(const Json& root) {
     const Json& value = *open.back();
     open.pop_back();
     ++values;
-    bytes += value.as_string().size();
+    bytes += value.as_string().size() + value.big_number().size();
     for (const Json& item : value.items()) open.push_back(&item);
     for (const Json::Member& member : value.members()) {
       bytes += member.key().size();
@@ -312,10 +313,17 @@ Result<void> SchemaCompiler::read_enum(SchemaNode& node, std::string_view key, c
   ValueRules& rules = open(node.value);
   rules.has_choices = true;
   rules.choices.assign(value.items().begin(), value.items().end());
-  rules.steps += weight_of(value);
-  if (is_string_list(value)) {
-    rules.choice_index = Json::object();
-    for (const Json& choice : rules.choices) rules.choice_index.set(choice.as_string(), true);
+  constexpr std::size_t kCompareEach = 8;
+  if (value.size() <= kCompareEach) {
+    rules.steps += weight_of(value);
+    return {};
+  }
+  // Seeded by where we are in memory, so that nobody can prepare colliding choices.
+  rules.seed = reinterpret_cast<std::uintptr_t>(rules.choices.data());
+  std::uint64_t work = 0;
+  rules.choice_index.reserve(value.size());
+  for (std::size_t i = 0; i < rules.choices.size(); ++i) {
+    rules.choice_index.emplace(hash_value(rules.choices[i], rules.seed, work), i);
   }
   return {};
 }

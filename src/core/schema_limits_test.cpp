@@ -257,6 +257,91 @@ TEST(SchemaLimits, APatternThatIsOnlyTooLargeIsUnsupportedNotInvalid) {
   EXPECT_TRUE(Schema::compile(Json::object({{"pattern", "^[\\p{L}\\p{N}_-]{1,64}$"}})));
 }
 
+TEST(SchemaLimits, ALongEnumIsLookedUpNotWalked) {
+  Json choices = Json::array();
+  Json items = Json::array();
+  for (int i = 0; i < 3000; ++i) {
+    choices.push_back(i % 3 == 0   ? Json(i)
+                      : i % 3 == 1 ? Json::array({i})
+                                   : Json(std::to_string(i)));
+    items.push_back(choices[choices.size() - 1]);
+  }
+  // One by one, this takes 4.5 million comparisons.
+  const auto schema =
+      Schema::compile(Json::object({{"items", Json::object({{"enum", std::move(choices)}})}}),
+                      {.max_steps = 20'000});
+  ASSERT_TRUE(schema);
+  EXPECT_TRUE(schema->valid(items));
+  EXPECT_TRUE(schema->valid(*parse_json("[3.0, [1e0], \"2\"]")));
+  EXPECT_FALSE(schema->valid(*parse_json("[1]")));
+  EXPECT_FALSE(schema->valid(*parse_json("[\"3\"]")));
+  EXPECT_EQ(schema->check(*parse_json("[1]"))->size(), 1u);
+}
+
+TEST(SchemaLimits, BigNumbersThatDifferAreNotAllComparedPairwise) {
+  // As doubles each group is one number; pairwise, these are 10^8 comparisons of decimals.
+  const auto schema = Schema::compile(*parse_json(R"({"uniqueItems":true})"));
+  for (const char* start :
+       {"1000000000000000000000000000000", "1e99999999999999999999", "1e-99999999999999999999"}) {
+    Json list = Json::array();
+    for (int i = 100'000; i < 114'000; ++i) {
+      list.push_back(*parse_json(start + std::to_string(i)));
+    }
+    EXPECT_TRUE(schema->valid(list)) << start;
+    list.push_back(list[7]);
+    EXPECT_FALSE(schema->valid(list)) << start;
+  }
+}
+
+TEST(SchemaLimits, ANumberIsEqualToItselfHoweverItIsWritten) {
+  // More than are compared pairwise.
+  const auto schema = Schema::compile(*parse_json(R"({"uniqueItems":true})"));
+  for (const char* pair :
+       {"1000000000000000019884624838656,1e30", "-1000000000000000019884624838656,-1e30",
+        "1e400,10e399", "123456789012345678901234567890,123456789012345678901234567890"}) {
+    std::string text = "[";
+    for (int i = 0; i < 20; ++i) text += std::to_string(i) + ",";
+    EXPECT_FALSE(schema->valid(*parse_json(text + pair + "]"))) << pair;
+  }
+}
+
+TEST(SchemaLimits, ADivisionOfTooManyDigitsHasNoVerdict) {
+  const std::string divisor(100, '7');
+  const auto schema = Schema::compile(*parse_json("{\"multipleOf\":" + divisor + "}"));
+  ASSERT_TRUE(schema);
+  EXPECT_TRUE(schema->valid(*parse_json(divisor + std::string(1000, '0'))));
+  const auto checked = schema->check(*parse_json(divisor + std::string(2000, '0')));
+  ASSERT_FALSE(checked);
+  EXPECT_EQ(checked.error().kind(), ErrorKind::exhausted);
+  EXPECT_NE(checked.error().message().find("multipleOf"), std::string::npos);
+}
+
+TEST(SchemaLimits, MessagesStaySmallHoweverAlternativesNestAndKeysAreLong) {
+  const std::string key(100'000, 'k');
+  Json rule = Json::object({{"type", "integer"}});
+  Json value = "x";
+  for (int i = 0; i < 5; ++i) {
+    const Json part = Json::object({{"additionalProperties", rule}});
+    rule = Json::object({{i % 2 == 0 ? "anyOf" : "oneOf", Json::array({part, part, part, part})}});
+    value = Json::object({{key, value}});
+  }
+  const auto schema = Schema::compile(rule);
+  ASSERT_TRUE(schema);
+  const auto violations = schema->check(value);
+  ASSERT_TRUE(violations);
+  ASSERT_EQ(violations->size(), 1u);
+  EXPECT_EQ((*violations)[0].instance_path, "");
+  EXPECT_EQ((*violations)[0].message.find("matches none of the 4 alternatives (1: at /kkkk"), 0u);
+  EXPECT_LE((*violations)[0].message.size(), 503u);
+
+  // The path of a violation itself is whole.
+  const auto plain = Schema::compile(*parse_json(R"({"additionalProperties":false})"));
+  const auto refused = plain->check(value);
+  ASSERT_EQ(refused->size(), 1u);
+  EXPECT_EQ((*refused)[0].instance_path, "/" + key);
+  EXPECT_LE((*refused)[0].message.size(), 503u);
+}
+
 TEST(SchemaLimits, ManyAnchorsAreFoundByName) {
   // Quadratic, this is 10^9 comparisons of names.
   constexpr int kAnchors = 30'000;

@@ -60,8 +60,9 @@ struct ValueRules {
   std::optional<Json> constant;
   bool has_choices = false;
   std::vector<Json> choices;
-  Json choice_index;        // an object with every choice as a key, when all are strings
-  std::uint64_t steps = 0;  // what comparing with all of it costs
+  std::unordered_multimap<std::uint64_t, std::size_t> choice_index;  // by hash, of long lists only
+  std::uint64_t seed = 0;                                            // of these hashes
+  std::uint64_t steps = 0;  // what comparing with all of it costs, but for an indexed list
 };
 
 struct NumberRules {

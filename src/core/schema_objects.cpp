@@ -158,16 +158,15 @@ const SchemaNode& SchemaValidator::dynamic_target(const Reference& ref) const no
 namespace {
 
 constexpr std::size_t kShownAlternatives = 4;
+constexpr std::size_t kAlternativeBytes = 200;
 
 // "1: expected string, got ...; 2: at /a: ..."
-void add_alternative(std::string& words, std::size_t number, std::size_t base,
-                     const std::vector<Violation>& found) {
-  if (number > kShownAlternatives || found.empty()) return;
+void add_alternative(std::string& words, std::size_t number, const std::vector<Violation>& found) {
+  if (found.empty()) return;
   words += words.empty() ? "" : "; ";
   words += std::to_string(number) + ": ";
-  const std::string& path = found[0].instance_path;
-  if (path.size() > base) words += "at " + path.substr(base) + ": ";
-  words += found[0].message;
+  if (!found[0].instance_path.empty()) words += "at " + found[0].instance_path + ": ";
+  words += clipped(found[0].message, kAlternativeBytes);
 }
 
 }  // namespace
@@ -179,12 +178,12 @@ bool SchemaValidator::check_any_of(const SchemaNode& node, const Json& value, Ev
   Report* report = report_;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     std::vector<Violation> first;
-    Report quiet{first, 1};
-    if (report != nullptr) report_ = &quiet;
+    Report brief{first, 1, path_, true};
+    if (report != nullptr) report_ = i < kShownAlternatives ? &brief : nullptr;
     Evaluated part_seen;
     const bool ok = accepts(*parts[i], value, seen != nullptr ? &part_seen : nullptr);
     report_ = report;
-    if (report != nullptr) add_alternative(words, i + 1, pointer_of(path_).size(), first);
+    add_alternative(words, i + 1, first);
     if (!ok) continue;
     found = true;
     if (seen == nullptr) return true;
@@ -203,12 +202,12 @@ bool SchemaValidator::check_one_of(const SchemaNode& node, const Json& value, Ev
   Report* report = report_;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     std::vector<Violation> first;
-    Report quiet{first, 1};
-    if (report != nullptr) report_ = &quiet;
+    Report brief{first, 1, path_, true};
+    if (report != nullptr) report_ = i < kShownAlternatives ? &brief : nullptr;
     Evaluated part_seen;
     const bool ok = accepts(*parts[i], value, seen != nullptr ? &part_seen : nullptr);
     report_ = report;
-    if (report != nullptr) add_alternative(words, i + 1, pointer_of(path_).size(), first);
+    add_alternative(words, i + 1, first);
     if (!ok) continue;
     if (first_match != parts.size()) {
       return wrong(node, "oneOf", [&] {
