@@ -1,7 +1,9 @@
 #include "core/decimal.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <vector>
 
 #include "core/json_node.h"
 
@@ -95,6 +97,43 @@ std::uint64_t power_of_ten(std::uint64_t exponent, std::uint64_t modulus) noexce
   return out;
 }
 
+// Both are positive integers. Long division that keeps only the rest, in limbs of nine digits.
+bool divides(const std::string& divisor, const std::string& value) {
+  constexpr std::uint64_t kLimb = 1'000'000'000;
+  std::vector<std::uint64_t> by;  // the lowest first
+  for (std::size_t end = divisor.size(); end > 0; end -= std::min<std::size_t>(end, 9)) {
+    const std::size_t begin = end - std::min<std::size_t>(end, 9);
+    std::uint64_t limb = 0;
+    for (std::size_t i = begin; i < end; ++i) limb = limb * 10 + (divisor[i] - '0');
+    by.push_back(limb);
+  }
+  by.push_back(0);  // room for ten times the rest
+  std::vector<std::uint64_t> rest(by.size(), 0);
+  const auto fits = [&] {
+    for (std::size_t i = by.size(); i-- > 0;) {
+      if (rest[i] != by[i]) return rest[i] > by[i];
+    }
+    return true;
+  };
+  for (const char digit : value) {
+    std::uint64_t carry = static_cast<unsigned>(digit - '0');
+    for (std::uint64_t& limb : rest) {
+      const std::uint64_t next = limb * 10 + carry;
+      limb = next % kLimb;
+      carry = next / kLimb;
+    }
+    while (fits()) {
+      std::uint64_t borrow = 0;
+      for (std::size_t i = 0; i < by.size(); ++i) {
+        const std::uint64_t taken = by[i] + borrow;
+        borrow = rest[i] < taken ? 1 : 0;
+        rest[i] = rest[i] + borrow * kLimb - taken;
+      }
+    }
+  }
+  return std::all_of(rest.begin(), rest.end(), [](std::uint64_t limb) { return limb == 0; });
+}
+
 }  // namespace
 
 std::strong_ordering compare_numbers(const Json& a, const Json& b) {
@@ -128,20 +167,29 @@ bool is_integral(const Json& number) {
   }
 }
 
-bool is_multiple_of(const Json& value, const Json& divisor) {
+std::optional<bool> is_multiple_of(const Json& value, const Json& divisor) {
   const auto left = stored_int(value);
   const auto right = stored_int(divisor);
   if (left && right) return *right == -1 || *left % *right == 0;
   const Decimal v = written_decimal_of(value);
   const Decimal d = written_decimal_of(divisor);
   if (v.digits.empty()) return true;
+  if (v.is_far() || d.is_far()) {
+    if (v.exponent < d.exponent) return false;
+    return std::nullopt;
+  }
   // As integers: digits x 10^power.
   const std::int64_t v_power = v.exponent - static_cast<std::int64_t>(v.digits.size());
   const std::int64_t d_power = d.exponent - static_cast<std::int64_t>(d.digits.size());
   // A divisor that ends further left is a multiple of ten of what the value's last digit counts.
   if (v_power < d_power) return false;
   if (d.digits.size() > 18) {
-    return std::fmod(*value.as_double(), *divisor.as_double()) == 0;
+    const std::int64_t zeros = v_power - d_power;
+    const auto v_size = static_cast<std::int64_t>(v.digits.size());
+    const auto d_size = static_cast<std::int64_t>(d.digits.size());
+    if (d_size > v_size + zeros) return false;
+    if (v_size + zeros > kMaxDivision) return std::nullopt;
+    return divides(d.digits, v.digits + std::string(static_cast<std::size_t>(zeros), '0'));
   }
   std::uint64_t modulus = 0;
   for (const char digit : d.digits) modulus = modulus * 10 + static_cast<unsigned>(digit - '0');

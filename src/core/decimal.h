@@ -4,6 +4,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,11 +19,16 @@ struct Decimal {
   std::string digits;
   std::int64_t exponent = 0;
 
+  bool is_far() const noexcept;
   bool is_integer() const noexcept { return exponent >= static_cast<std::int64_t>(digits.size()); }
   friend bool operator==(const Decimal&, const Decimal&) = default;
 };
 
 inline constexpr std::int64_t kFarExponent = std::int64_t{1} << 60;
+
+inline bool Decimal::is_far() const noexcept {
+  return exponent == kFarExponent || exponent == -kFarExponent;
+}
 
 // `text` is a JSON number.
 Decimal read_decimal(std::string_view text);
@@ -37,8 +43,9 @@ std::strong_ordering compare_numbers(const Json& a, const Json& b);
 // Has no fraction: 1, 1.0 and 1e400.
 bool is_integral(const Json& number);
 // value = n x divisor for an integer n, both taken as the decimals that were written: 0.0075 is a
-// multiple of 0.0001. `divisor` is above 0. Beyond 18 significant digits of the divisor only
-// nearly exact.
-bool is_multiple_of(const Json& value, const Json& divisor);
+// multiple of 0.0001. `divisor` is above 0. Nothing when telling takes more than kMaxDivision
+// digits of either, counted down to the last place of the other.
+inline constexpr std::int64_t kMaxDivision = 2000;
+std::optional<bool> is_multiple_of(const Json& value, const Json& divisor);
 
 }  // namespace tug::detail

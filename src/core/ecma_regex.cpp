@@ -1,8 +1,8 @@
 #include "core/ecma_regex.h"
 
 #include <charconv>
-#include <cstdint>
-#include <vector>
+#include <string>
+#include <unordered_set>
 
 #include "core/json_text.h"
 #include "core/scan.h"
@@ -65,13 +65,15 @@ constexpr Category kCategories[] = {
     {"Private_Use", "Co"},
 };
 
+constexpr std::size_t kMaxPatternBytes = 16 << 10;
+
 class Translator {
  public:
   explicit Translator(std::string_view text) : text_(text) {}
 
   Result<std::string> run() {
     while (at_ < text_.size()) {
-      TUG_TRY(done, atom());
+      TUG_TRY(done, term());
     }
     return std::move(out_);
   }
@@ -83,6 +85,33 @@ class Translator {
   static Failure wrong(std::string reason) { return fail(ErrorKind::invalid, std::move(reason)); }
   static Failure missing(std::string reason) {
     return fail(ErrorKind::unsupported, std::move(reason));
+  }
+
+  // Keeps `repeatable_`: ECMA-262 repeats neither an assertion nor a repetition, RE2 does.
+  Result<void> term() {
+    if (is_one_of(now(), "*+?") || is_repetition()) return repetition();
+    const bool assertion = is_one_of(now(), "^$|(") || ahead("\\b") || ahead("\\B");
+    TUG_TRY(done, atom());
+    repeatable_ = !assertion;
+    return {};
+  }
+
+  Result<void> repetition() {
+    if (!repeatable_) {
+      return wrong(std::string("there is nothing that '") + now() + "' could repeat");
+    }
+    repeatable_ = false;
+    if (now() == '{') {
+      TUG_TRY(done, brace());
+    } else {
+      out_ += text_[at_++];
+    }
+    if (now() == '?') out_ += text_[at_++];
+    return {};
+  }
+
+  static bool is_one_of(char c, std::string_view set) noexcept {
+    return c != '\0' && set.find(c) != std::string_view::npos;
   }
 
   Result<void> atom() {
@@ -98,7 +127,6 @@ class Translator {
         out_ += R"([^\n\r\x{2028}\x{2029}])";
         return {};
       case '{':
-        return brace();
       case '}':
       case ']':
         out_ += '\\';
@@ -128,47 +156,71 @@ class Translator {
         return missing("look-around '(" + std::string(look) + "' is not supported");
       }
     }
-    if (ahead("?<")) {
-      const std::size_t end = text_.find('>', at_);
-      if (end == std::string_view::npos) return wrong("a group name has no closing '>'");
-      at_ = end + 1;
-      out_ += "(?:";
-      return {};
-    }
-    // "(?:" and flag groups mean the same in both.
-    out_ += "(?";
-    ++at_;
+    out_ += "(?:";
+    if (ahead("?<")) return group_name();
+    if (!ahead("?:")) return wrong("only '(?:' and '(?<name>' may follow '(?', no flags");
+    at_ += 2;
     return {};
   }
 
+  Result<void> group_name() {
+    at_ += 2;
+    const std::size_t end = text_.find('>', at_);
+    if (end == std::string_view::npos) return wrong("a group name has no closing '>'");
+    const std::string_view name = text_.substr(at_, end - at_);
+    for (std::size_t i = 0; i < name.size(); ++i) {
+      const char c = name[i];
+      const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+                          c == '$' || static_cast<unsigned char>(c) >= 0x80;
+      if (!letter && (i == 0 || c < '0' || c > '9')) return wrong("a group name is no identifier");
+    }
+    if (name.empty()) return wrong("a group name is empty");
+    if (!group_names_.insert(name).second) return wrong("a group name is used twice");
+    at_ = end + 1;
+    return {};
+  }
+
+  struct Counts {
+    std::string_view low;
+    std::string_view high;
+    std::size_t end = 0;  // behind the closing brace; 0 when this is no repetition
+  };
   // "{2,3}" repeats; any other brace is a character.
-  Result<void> brace() {
+  Counts counts() const noexcept {
+    if (now() != '{') return {};
     std::size_t end = at_ + 1;
     const auto digits = [&] {
       const std::size_t begin = end;
       while (end < text_.size() && text_[end] >= '0' && text_[end] <= '9') ++end;
       return text_.substr(begin, end - begin);
     };
-    const std::string_view low = digits();
-    std::string_view high = low;
-    if (!low.empty() && end < text_.size() && text_[end] == ',') {
+    Counts out;
+    out.low = digits();
+    out.high = out.low;
+    if (!out.low.empty() && end < text_.size() && text_[end] == ',') {
       ++end;
-      high = digits();
+      out.high = digits();
     }
-    if (low.empty() || end >= text_.size() || text_[end] != '}') {
-      out_ += "\\{";
-      ++at_;
-      return {};
-    }
+    if (!out.low.empty() && end < text_.size() && text_[end] == '}') out.end = end + 1;
+    return out;
+  }
+  bool is_repetition() const noexcept { return counts().end != 0; }
+
+  Result<void> brace() {
+    const auto [low, high, end] = counts();
+    int least = 0;
     for (const std::string_view count : {low, high}) {
       int value = 0;
       const auto read = std::from_chars(count.data(), count.data() + count.size(), value);
-      if (!count.empty() && (read.ec != std::errc() || value > 1000)) {
+      if (count.empty()) break;
+      if (read.ec != std::errc() || value > 1000) {
         return missing("a repetition of more than 1000 is not supported");
       }
+      if (value < least) return wrong("a repetition has its numbers in the wrong order");
+      least = value;
     }
-    out_ += text_.substr(at_, end + 1 - at_);
-    at_ = end + 1;
+    out_ += text_.substr(at_, end - at_);
+    at_ = end;
     return {};
   }
 
@@ -373,10 +425,38 @@ class Translator {
   std::string_view text_;
   std::size_t at_ = 0;
   std::string out_;
+  bool repeatable_ = false;
+  std::unordered_set<std::string_view> group_names_;
 };
 
 }  // namespace
 
-Result<std::string> re2_pattern_of(std::string_view ecma) { return Translator(ecma).run(); }
+Result<std::unique_ptr<re2::RE2>> compile_ecma(std::string_view pattern, std::int64_t max_memory) {
+  if (pattern.size() > kMaxPatternBytes) {
+    return fail(ErrorKind::unsupported,
+                "it is longer than " + std::to_string(kMaxPatternBytes) + " bytes");
+  }
+  TUG_TRY(translated, Translator(pattern).run());
+  re2::RE2::Options options;
+  options.set_log_errors(false);
+  options.set_never_capture(true);
+  options.set_max_mem(max_memory);
+  auto regex = std::make_unique<re2::RE2>(translated, options);
+  if (regex->ok()) return regex;
+  switch (regex->error_code()) {
+    case re2::RE2::ErrorPatternTooLarge:
+    case re2::RE2::ErrorRepeatSize:  // of one repetition within another
+    case re2::RE2::ErrorInternal:    // nested too deep
+      return fail(ErrorKind::unsupported, "it is too large (" + regex->error() + ")");
+    case re2::RE2::ErrorBadCharRange:
+      if (regex->error_arg().starts_with("\\p") || regex->error_arg().starts_with("\\P")) {
+        return fail(ErrorKind::unsupported,
+                    "the Unicode property '" + regex->error_arg() + "' is not supported");
+      }
+      [[fallthrough]];
+    default:
+      return fail(ErrorKind::invalid, regex->error());
+  }
+}
 
 }  // namespace tug::detail

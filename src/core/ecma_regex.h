@@ -1,15 +1,20 @@
-// Patterns as JSON Schema writes them (ECMA-262, Unicode) in the syntax of RE2.
+// Patterns as JSON Schema writes them (ECMA-262, Unicode), run by RE2.
 #pragma once
 
-#include <string>
+#include <re2/re2.h>
+
+#include <cstdint>
+#include <memory>
 #include <string_view>
 
 #include "tug/core/error.h"
 
 namespace tug::detail {
 
-// Groups no longer capture. The error (`unsupported` for look-around and back references, `invalid`
-// for what is no pattern) gives the reason only; the caller knows the place.
-Result<std::string> re2_pattern_of(std::string_view ecma);
+// Nothing captures. Takes no more than about `max_memory` bytes, its cache of states included. The
+// error gives the reason only; the caller knows the place. `invalid` for what is no pattern,
+// `unsupported` for a pattern that RE2 cannot run: look-around, back references, properties it does
+// not know, and what is too long or too large.
+Result<std::unique_ptr<re2::RE2>> compile_ecma(std::string_view pattern, std::int64_t max_memory);
 
 }  // namespace tug::detail

@@ -26,8 +26,7 @@ bool same_number(const Json& a, const Json& b) {
     if (left != Tag::big && left != Tag::real) return false;
     if (right != Tag::big && right != Tag::real) return false;
     const auto near = detail::decimal_of(a);
-    return near == detail::decimal_of(b) && near.exponent != detail::kFarExponent &&
-           near.exponent != -detail::kFarExponent;
+    return near == detail::decimal_of(b) && !near.is_far();
   }
   if (left == Tag::real && right == Tag::real) {
     return JsonAccess::payload<double>(a) == JsonAccess::payload<double>(b);

@@ -28,6 +28,8 @@ bool every_part(std::string_view text, char separator, Each each) {
   }
 }
 
+constexpr std::size_t kMaxHost = 253;
+
 enum class Letters { ascii, any };
 
 // RFC 3492, only far enough to know that it decodes to something that needed encoding.
@@ -84,7 +86,7 @@ bool is_label(std::string_view label, Letters letters) noexcept {
 }
 
 bool is_host(std::string_view text, Letters letters) {
-  return !text.empty() && text.size() <= 253 &&
+  return !text.empty() && text.size() <= kMaxHost &&
          every_part(text, '.', [&](std::string_view label) { return is_label(label, letters); });
 }
 
@@ -227,12 +229,15 @@ bool is_idn_email(std::string_view text) { return is_mailbox(text, Letters::any)
 bool is_hostname(std::string_view text) { return is_host(text, Letters::ascii); }
 
 bool is_idn_hostname(std::string_view text) {
-  // The dots of East Asian keyboards separate labels too.
-  std::string plain(text);
-  for (const std::string_view dot : {"\xe3\x80\x82", "\xef\xbc\x8e", "\xef\xbd\xa1"}) {
-    for (std::size_t at = plain.find(dot); at != std::string::npos; at = plain.find(dot, at)) {
-      plain.replace(at, dot.size(), ".");
-    }
+  // The dots of East Asian keyboards separate labels too; each takes three bytes.
+  constexpr std::size_t kDot = 3;
+  if (text.size() > kMaxHost * kDot) return false;
+  std::string plain;
+  while (!text.empty()) {
+    const std::string_view next = text.substr(0, kDot);
+    const bool dot = next == "\xe3\x80\x82" || next == "\xef\xbc\x8e" || next == "\xef\xbd\xa1";
+    plain += dot ? '.' : text[0];
+    text.remove_prefix(dot ? kDot : 1);
   }
   return is_host(plain, Letters::any);
 }

@@ -1,16 +1,15 @@
 #include "core/schema_compile.h"
 
 #include "core/schema_metaschema.h"
+#include "core/schema_validate.h"
 #include "core/try.h"
 #include "core/uri.h"
-#include "tug/core/utf8.h"
 
 namespace tug::detail {
 
 namespace {
 
 constexpr std::size_t kMaxSchemaDepth = 256;
-constexpr std::size_t kPreviewBytes = 80;
 
 bool is_anchor(std::string_view name) noexcept {
   for (std::size_t i = 0; i < name.size(); ++i) {
@@ -24,7 +23,10 @@ bool is_anchor(std::string_view name) noexcept {
 
 // No more than `room` values with short texts, to a small depth.
 bool is_small(const Json& value, std::size_t& room, int depth) {
-  if (room == 0 || depth == 0 || value.as_string().size() > kPreviewBytes) return false;
+  if (room == 0 || depth == 0 || value.as_string().size() > kPreviewBytes ||
+      value.big_number().size() > kPreviewBytes) {
+    return false;
+  }
   --room;
   for (const Json& item : value.items()) {
     if (!is_small(item, room, depth - 1)) return false;
@@ -54,22 +56,14 @@ std::string shown_location(const SchemaNode& node) {
 
 std::string shown_value(const Json& value) {
   // Enough of a long string or list to know it by; the whole is never printed.
-  if (value.is_string()) {
-    const std::string_view text = value.as_string();
-    const std::string_view clipped = clip_utf8(text, kPreviewBytes);
-    std::string out;
-    print_json_string(clipped, out);
-    if (clipped.size() < text.size()) out += "...";
-    return out;
-  }
+  if (value.is_string()) return shown_text(value.as_string());
+  if (value.is_number()) return clipped(print_json(value), kPreviewBytes);
   std::size_t room = 24;
   if (!is_small(value, room, 4)) {
     return (value.is_array() ? "an array of " : "an object of ") + std::to_string(value.size()) +
            (value.is_array() ? " items" : " keys");
   }
-  std::string out = print_json(value);
-  if (out.size() > kPreviewBytes) out = std::string(clip_utf8(out, kPreviewBytes)) + "...";
-  return out;
+  return clipped(print_json(value), kPreviewBytes);
 }
 
 Failure malformed(const SchemaNode& node, std::string_view key, std::string_view what,
@@ -207,27 +201,18 @@ Result<void> SchemaCompiler::add_anchor(SchemaNode& node, std::string_view keywo
                      name);
   }
   SchemaResource& resource = program_.resources[node.resource];
-  for (const auto& [taken, owner] : resource.anchors) {
-    if (taken == name.as_string() && owner != &node) {
-      return fail(ErrorKind::invalid, "schema at " + shown_location(node) + ": anchor " +
-                                          shown_value(name) + " was used before, at " +
-                                          shown_location(*owner));
-    }
+  const std::string text(name.as_string());
+  const auto [taken, fresh] = resource.anchors.emplace(text, &node);
+  if (!fresh && taken->second != &node) {
+    return fail(ErrorKind::invalid, "schema at " + shown_location(node) + ": anchor " +
+                                        shown_value(name) + " was used before, at " +
+                                        shown_location(*taken->second));
   }
-  resource.anchors.emplace_back(name.as_string(), &node);
   if (keyword == "$dynamicAnchor") {
-    resource.dynamic_anchors.emplace_back(anchor_number(name.as_string()), &node);
+    const auto number = static_cast<std::uint32_t>(anchor_numbers_.size());
+    resource.dynamic_anchors.emplace(anchor_numbers_.emplace(text, number).first->second, &node);
   }
   return {};
-}
-
-std::uint32_t SchemaCompiler::anchor_number(std::string_view name) {
-  auto& names = program_.anchor_names;
-  for (std::uint32_t i = 0; i < names.size(); ++i) {
-    if (names[i] == name) return i;
-  }
-  names.emplace_back(name);
-  return static_cast<std::uint32_t>(names.size() - 1);
 }
 
 }  // namespace tug::detail

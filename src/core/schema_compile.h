@@ -34,7 +34,6 @@ class SchemaCompiler {
   Result<void> check_dialect(const SchemaNode& node, const Json& schema);
   Result<void> read_id(SchemaNode& node, const Json& schema, const Json& id);
   Result<void> add_anchor(SchemaNode& node, std::string_view keyword, const Json& name);
-  std::uint32_t anchor_number(std::string_view name);
 
   // --- schema_keywords.cpp: what each keyword means
   using Reader = Result<void> (SchemaCompiler::*)(SchemaNode&, std::string_view key, const Json&);
@@ -88,8 +87,10 @@ class SchemaCompiler {
 
   SchemaProgram& program_;
   std::size_t depth_ = 0;
+  std::uint64_t pattern_work_ = 0;
   std::map<std::pair<const Json*, std::uint32_t>, SchemaNode*> known_;
   std::unordered_map<std::string, std::uint32_t> by_uri_;
+  std::unordered_map<std::string, std::uint32_t> anchor_numbers_;
   std::vector<PendingRef> pending_;
 };
 
@@ -97,6 +98,7 @@ class SchemaCompiler {
 Failure malformed(const SchemaNode& node, std::string_view key, std::string_view what,
                   const Json& got);
 // The start of a value's text, for messages.
+inline constexpr std::size_t kPreviewBytes = 80;
 std::string shown_value(const Json& value);
 // "(root)" for the empty location.
 std::string shown_location(const SchemaNode& node);

@@ -173,6 +173,193 @@ TEST(SchemaLimits, HostilePatternsRunInLinearTime) {
   EXPECT_FALSE(schema->valid(std::string(200'000, 'a') + "b"));
 }
 
+TEST(SchemaLimits, ALargePatternOnALongTextCountsByItsSize) {
+  // RE2 has no room for the states of this one and takes 10 us for each byte.
+  const auto large = Schema::compile(*parse_json(R"({"pattern":"^[ab]*a[ab]{500}c$"})"));
+  ASSERT_TRUE(large);
+  EXPECT_TRUE(large->valid(std::string(510, 'a') + "c"));
+  const auto checked = large->check(std::string(2'000'000, 'a'));
+  ASSERT_FALSE(checked);
+  EXPECT_EQ(checked.error().kind(), ErrorKind::exhausted);
+
+  const auto usual =
+      Schema::compile(*parse_json(R"({"items":{"pattern":"^[a-z0-9_]+(-[a-z0-9_]+)*$"}})"));
+  ASSERT_TRUE(usual);
+  EXPECT_TRUE(usual->valid(Json::array({std::string(2'000'000, 'a')})));
+  const auto letters =
+      Schema::compile(*parse_json(R"({"pattern":"^\\p{L}+$"})"), {.max_steps = 1000});
+  ASSERT_TRUE(letters);
+  EXPECT_TRUE(letters->valid(std::string(200, 'a')));
+}
+
+TEST(SchemaLimits, EveryPatternTriedOnAKeyIsAStep) {
+  Json patterns = Json::object();
+  for (int i = 0; i < 300; ++i) patterns.set("^x" + std::to_string(i) + "$", true);
+  Json value = Json::object();
+  for (int i = 0; i < 300; ++i) value.set("k" + std::to_string(i), i);
+  const Json source = Json::object({{"patternProperties", std::move(patterns)}});
+  const auto roomy = Schema::compile(source, {.max_steps = 100'000});
+  EXPECT_TRUE(roomy->valid(value));
+  const auto tight = Schema::compile(source, {.max_steps = 80'000});
+  const auto checked = tight->check(value);
+  ASSERT_FALSE(checked);
+  EXPECT_EQ(checked.error().kind(), ErrorKind::exhausted);
+}
+
+TEST(SchemaLimits, ListsOfTheSchemaThatAreWalkedCountAsWork) {
+  Json list = Json::array();
+  Json names = Json::object();
+  Json dependents = Json::object();
+  for (int i = 0; i < 4000; ++i) {
+    list.push_back(true);
+    names.set(std::to_string(i), true);
+    dependents.set(std::to_string(i), Json::array());
+  }
+  Json items = Json::array();
+  for (int i = 0; i < 100; ++i) items.push_back(Json::object());
+  for (const Json& rule :
+       {Json::object({{"allOf", list}}), Json::object({{"dependentRequired", dependents}}),
+        Json::object({{"dependentSchemas", names}}),
+        Json::object({{"not", Json::object({{"properties", names},
+                                            {"required", Json::array({"3999"})}})}})}) {
+    const auto schema = Schema::compile(Json::object({{"items", rule}}), {.max_steps = 10'000});
+    ASSERT_TRUE(schema);
+    const auto checked = schema->check(items);
+    ASSERT_FALSE(checked) << print_json(rule).substr(0, 40);
+    EXPECT_EQ(checked.error().kind(), ErrorKind::exhausted);
+  }
+}
+
+TEST(SchemaLimits, AllPatternsOfASchemaTogetherAreBounded) {
+  Json list = Json::array();
+  for (int i = 0; i < 2000; ++i) {
+    list.push_back(Json::object({{"pattern", "(\\p{L}{30}){4}x" + std::to_string(i)}}));
+  }
+  const auto schema = Schema::compile(Json::object({{"anyOf", std::move(list)}}));
+  ASSERT_FALSE(schema);
+  EXPECT_EQ(schema.error().kind(), ErrorKind::unsupported);
+  EXPECT_NE(schema.error().message().find("all patterns of the schema together"), std::string::npos)
+      << schema.error().message();
+}
+
+TEST(SchemaLimits, APatternThatIsOnlyTooLargeIsUnsupportedNotInvalid) {
+  for (const std::string& pattern :
+       {std::string(17'000, 'a'), std::string("((a{100}){100}){100}"), std::string("a{2000}"),
+        std::string("(\\p{L}{500}){2}"), std::string("\\p{Emoji}"), std::string("[\\p{Emoji}]")}) {
+    const auto schema = Schema::compile(Json::object({{"pattern", pattern}}));
+    ASSERT_FALSE(schema) << pattern.substr(0, 40);
+    EXPECT_EQ(schema.error().kind(), ErrorKind::unsupported) << schema.error().message();
+    EXPECT_FALSE(schema.error().fix().empty());
+    const auto format =
+        Schema::compile(Json::object({{"format", "regex"}}), {.assert_format = true});
+    EXPECT_TRUE(format->valid(pattern)) << pattern.substr(0, 40);
+  }
+  EXPECT_TRUE(Schema::compile(Json::object({{"pattern", "^[\\p{L}\\p{N}_-]{1,64}$"}})));
+}
+
+TEST(SchemaLimits, ALongEnumIsLookedUpNotWalked) {
+  Json choices = Json::array();
+  Json items = Json::array();
+  for (int i = 0; i < 3000; ++i) {
+    choices.push_back(i % 3 == 0   ? Json(i)
+                      : i % 3 == 1 ? Json::array({i})
+                                   : Json(std::to_string(i)));
+    items.push_back(choices[choices.size() - 1]);
+  }
+  // One by one, this takes 4.5 million comparisons.
+  const auto schema =
+      Schema::compile(Json::object({{"items", Json::object({{"enum", std::move(choices)}})}}),
+                      {.max_steps = 20'000});
+  ASSERT_TRUE(schema);
+  EXPECT_TRUE(schema->valid(items));
+  EXPECT_TRUE(schema->valid(*parse_json("[3.0, [1e0], \"2\"]")));
+  EXPECT_FALSE(schema->valid(*parse_json("[1]")));
+  EXPECT_FALSE(schema->valid(*parse_json("[\"3\"]")));
+  EXPECT_EQ(schema->check(*parse_json("[1]"))->size(), 1u);
+}
+
+TEST(SchemaLimits, BigNumbersThatDifferAreNotAllComparedPairwise) {
+  // As doubles each group is one number; pairwise, these are 10^8 comparisons of decimals.
+  const auto schema = Schema::compile(*parse_json(R"({"uniqueItems":true})"));
+  for (const char* start :
+       {"1000000000000000000000000000000", "1e99999999999999999999", "1e-99999999999999999999"}) {
+    Json list = Json::array();
+    for (int i = 100'000; i < 114'000; ++i) {
+      list.push_back(*parse_json(start + std::to_string(i)));
+    }
+    EXPECT_TRUE(schema->valid(list)) << start;
+    list.push_back(list[7]);
+    EXPECT_FALSE(schema->valid(list)) << start;
+  }
+}
+
+TEST(SchemaLimits, ANumberIsEqualToItselfHoweverItIsWritten) {
+  // More than are compared pairwise.
+  const auto schema = Schema::compile(*parse_json(R"({"uniqueItems":true})"));
+  for (const char* pair :
+       {"1000000000000000019884624838656,1e30", "-1000000000000000019884624838656,-1e30",
+        "1e400,10e399", "123456789012345678901234567890,123456789012345678901234567890"}) {
+    std::string text = "[";
+    for (int i = 0; i < 20; ++i) text += std::to_string(i) + ",";
+    EXPECT_FALSE(schema->valid(*parse_json(text + pair + "]"))) << pair;
+  }
+}
+
+TEST(SchemaLimits, ADivisionOfTooManyDigitsHasNoVerdict) {
+  const std::string divisor(100, '7');
+  const auto schema = Schema::compile(*parse_json("{\"multipleOf\":" + divisor + "}"));
+  ASSERT_TRUE(schema);
+  EXPECT_TRUE(schema->valid(*parse_json(divisor + std::string(1000, '0'))));
+  const auto checked = schema->check(*parse_json(divisor + std::string(2000, '0')));
+  ASSERT_FALSE(checked);
+  EXPECT_EQ(checked.error().kind(), ErrorKind::exhausted);
+  EXPECT_NE(checked.error().message().find("multipleOf"), std::string::npos);
+}
+
+TEST(SchemaLimits, MessagesStaySmallHoweverAlternativesNestAndKeysAreLong) {
+  const std::string key(100'000, 'k');
+  Json rule = Json::object({{"type", "integer"}});
+  Json value = "x";
+  for (int i = 0; i < 5; ++i) {
+    const Json part = Json::object({{"additionalProperties", rule}});
+    rule = Json::object({{i % 2 == 0 ? "anyOf" : "oneOf", Json::array({part, part, part, part})}});
+    value = Json::object({{key, value}});
+  }
+  const auto schema = Schema::compile(rule);
+  ASSERT_TRUE(schema);
+  const auto violations = schema->check(value);
+  ASSERT_TRUE(violations);
+  ASSERT_EQ(violations->size(), 1u);
+  EXPECT_EQ((*violations)[0].instance_path, "");
+  EXPECT_EQ((*violations)[0].message.find("matches none of the 4 alternatives (1: at /kkkk"), 0u);
+  EXPECT_LE((*violations)[0].message.size(), 503u);
+
+  // The path of a violation itself is whole.
+  const auto plain = Schema::compile(*parse_json(R"({"additionalProperties":false})"));
+  const auto refused = plain->check(value);
+  ASSERT_EQ(refused->size(), 1u);
+  EXPECT_EQ((*refused)[0].instance_path, "/" + key);
+  EXPECT_LE((*refused)[0].message.size(), 503u);
+}
+
+TEST(SchemaLimits, ManyAnchorsAreFoundByName) {
+  // Quadratic, this is 10^9 comparisons of names.
+  constexpr int kAnchors = 30'000;
+  Json defs = Json::object();
+  for (int i = 0; i < kAnchors; ++i) {
+    const std::string name = "a" + std::to_string(i);
+    defs.set(name, Json::object({{i % 2 == 0 ? "$anchor" : "$dynamicAnchor", name},
+                                 {"const", i},
+                                 {i % 2 == 0 ? "$ref" : "$dynamicRef", "#last"}}));
+  }
+  defs.set("last", Json::object({{"$anchor", "last"}, {"type", "integer"}}));
+  const auto schema =
+      Schema::compile(Json::object({{"$defs", std::move(defs)}, {"$dynamicRef", "#a29999"}}));
+  ASSERT_TRUE(schema) << schema.error().message();
+  EXPECT_TRUE(schema->valid(29'999));
+  EXPECT_FALSE(schema->valid(29'998));
+}
+
 TEST(SchemaLimits, OneSchemaServesManyThreads) {
   const auto schema = Schema::compile(*parse_json(
       R"({"type":"object","properties":{"a":{"pattern":"^x+$"},"b":{"items":{"$ref":"#"}}},

@@ -37,15 +37,15 @@ Result<void> SchemaCompiler::link_one(const PendingRef& ref) {
     found.target = target;
   } else {
     const SchemaResource& place = program_.resources[resource];
-    for (const auto& [name, node] : place.anchors) {
-      if (name == *decoded) found.target = node;
-    }
-    if (found.target == nullptr) {
+    const auto named = place.anchors.find(*decoded);
+    if (named == place.anchors.end()) {
       return leads_nowhere(*ref.from, ref.keyword, ref.text, "but there is no such anchor");
     }
+    found.target = named->second;
     // Only a reference that lands on a dynamic anchor is looked up again while checking.
-    for (const auto& [number, node] : place.dynamic_anchors) {
-      if (program_.anchor_names[number] == *decoded) found.anchor = number;
+    const auto number = anchor_numbers_.find(*decoded);
+    if (number != anchor_numbers_.end() && place.dynamic_anchors.contains(number->second)) {
+      found.anchor = number->second;
     }
   }
   if (ref.keyword == "$ref") {

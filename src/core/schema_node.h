@@ -4,6 +4,7 @@
 
 #include <re2/re2.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <limits>
@@ -11,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -38,6 +40,16 @@ inline constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::ma
 struct Pattern {
   std::string text;  // as written
   std::unique_ptr<re2::RE2> regex;
+  std::uint64_t program = 0;  // its size in RE2's instructions
+
+  // What matching a text of this size may take. A program of n instructions can have 2^n states:
+  // a small one stays within RE2's cache of states and costs by the byte, a large one may fall out
+  // of it, and then every byte costs by the instruction.
+  std::uint64_t steps(std::uint64_t size) const noexcept {
+    constexpr std::uint64_t kLongText = 4096;
+    const std::uint64_t rate = std::min(program * program, program * (size < kLongText ? 64 : 256));
+    return std::max(size / 256, size * rate / 16384);
+  }
 
   bool matches(std::string_view value) const {
     return re2::RE2::PartialMatch(re2::StringPiece(value.data(), value.size()), *regex);
@@ -48,8 +60,9 @@ struct ValueRules {
   std::optional<Json> constant;
   bool has_choices = false;
   std::vector<Json> choices;
-  Json choice_index;        // an object with every choice as a key, when all are strings
-  std::uint64_t steps = 0;  // what comparing with all of it costs
+  std::unordered_multimap<std::uint64_t, std::size_t> choice_index;  // by hash, of long lists only
+  std::uint64_t seed = 0;                                            // of these hashes
+  std::uint64_t steps = 0;  // what comparing with all of it costs, but for an indexed list
 };
 
 struct NumberRules {
@@ -139,8 +152,8 @@ struct SchemaResource {
   std::string uri;
   const Json* root = nullptr;
   SchemaNode* node = nullptr;
-  std::vector<std::pair<std::string, SchemaNode*>> anchors;
-  std::vector<std::pair<std::uint32_t, SchemaNode*>> dynamic_anchors;
+  std::unordered_map<std::string, SchemaNode*> anchors;
+  std::unordered_map<std::uint32_t, SchemaNode*> dynamic_anchors;  // by number of the name
 };
 
 struct SchemaProgram {
@@ -148,7 +161,6 @@ struct SchemaProgram {
   std::deque<Json> documents;  // the first is what the user gave; nodes are keyed by places in them
   std::deque<SchemaNode> nodes;
   std::vector<SchemaResource> resources;
-  std::vector<std::string> anchor_names;
   const SchemaNode* root = nullptr;
 };
 

@@ -33,8 +33,8 @@ bool SchemaValidator::check_object(const SchemaNode& node, const Json& value, Ev
 bool SchemaValidator::check_members(const SchemaNode& node, const Json& value, Evaluated* seen) {
   const ObjectRules& rules = *node.object;
   const auto members = value.members();
-  const std::uint64_t looks = members.size() * (1 + rules.patterns.size());
-  if (!spend(node, looks / kValuesPerStep)) return false;
+  const std::uint64_t looks = members.size() / kValuesPerStep;
+  if (!spend(node, looks + members.size() * rules.patterns.size())) return false;
   bool ok = true;
   std::size_t required = 0;
   for (std::size_t i = 0; i < members.size(); ++i) {
@@ -50,7 +50,7 @@ bool SchemaValidator::check_members(const SchemaNode& node, const Json& value, E
       }
     }
     for (const auto& [pattern, schema] : rules.patterns) {
-      if (!spend(node, member.key().size() / kBytesPerStep)) return false;
+      if (!spend(node, pattern.steps(member.key().size()))) return false;
       if (!pattern.matches(member.key())) continue;
       covered = true;
       ok &= accepts_below(*schema, member.value, &member.name, 0);
@@ -76,6 +76,7 @@ bool SchemaValidator::check_members(const SchemaNode& node, const Json& value, E
     }
   }
   if (required == rules.required) return ok;
+  if (!spend(node, rules.names.size() / kValuesPerStep)) return false;
   for (const Json::Member& known : rules.names.members()) {
     if (!rules.properties[*known.value.as_uint()].required || value.contains(known.key())) continue;
     ok = wrong(node, "required", [&] { return "missing required key " + shown_text(known.key()); });
@@ -85,9 +86,13 @@ bool SchemaValidator::check_members(const SchemaNode& node, const Json& value, E
 }
 
 bool SchemaValidator::check_dependents(const SchemaNode& node, const Json& value, Evaluated* seen) {
+  const ObjectRules& rules = *node.object;
+  const std::uint64_t looks = rules.needed_with.size() + rules.schema_with.size();
+  if (!spend(node, looks / kValuesPerStep)) return false;
   bool ok = true;
-  for (const ObjectRules::NeededWith& needed : node.object->needed_with) {
+  for (const ObjectRules::NeededWith& needed : rules.needed_with) {
     if (!value.contains(needed.key)) continue;
+    if (!spend(node, needed.others.size() / kValuesPerStep)) return false;
     for (const std::string& other : needed.others) {
       if (value.contains(other)) continue;
       ok = wrong(node, "dependentRequired", [&] {
@@ -97,7 +102,7 @@ bool SchemaValidator::check_dependents(const SchemaNode& node, const Json& value
       if (!goes_on()) return false;
     }
   }
-  for (const auto& [key, schema] : node.object->schema_with) {
+  for (const auto& [key, schema] : rules.schema_with) {
     if (!value.contains(key)) continue;
     ok &= accepts(*schema, value, seen);
     if (!ok && !goes_on()) return false;
@@ -107,6 +112,9 @@ bool SchemaValidator::check_dependents(const SchemaNode& node, const Json& value
 
 bool SchemaValidator::check_logic(const SchemaNode& node, const Json& value, Evaluated* seen) {
   const LogicRules& rules = *node.logic;
+  // `true` and `false` take no step of their own.
+  const std::uint64_t parts = rules.all_of.size() + rules.any_of.size() + rules.one_of.size();
+  if (!spend(node, parts / kValuesPerStep)) return false;
   bool ok = true;
   if (rules.ref != nullptr) {
     ok &= accepts(*rules.ref, value, seen);
@@ -139,8 +147,9 @@ const SchemaNode& SchemaValidator::dynamic_target(const Reference& ref) const no
   const SchemaNode* target = ref.target;
   if (!ref.anchor) return *target;
   for (const Scope* scope = scope_; scope != nullptr; scope = scope->outer) {
-    for (const auto& [anchor, node] : program_.resources[scope->resource].dynamic_anchors) {
-      if (anchor == *ref.anchor) target = node;
+    const auto& anchors = program_.resources[scope->resource].dynamic_anchors;
+    if (const auto found = anchors.find(*ref.anchor); found != anchors.end()) {
+      target = found->second;
     }
   }
   return *target;
@@ -149,16 +158,15 @@ const SchemaNode& SchemaValidator::dynamic_target(const Reference& ref) const no
 namespace {
 
 constexpr std::size_t kShownAlternatives = 4;
+constexpr std::size_t kAlternativeBytes = 200;
 
 // "1: expected string, got ...; 2: at /a: ..."
-void add_alternative(std::string& words, std::size_t number, std::size_t base,
-                     const std::vector<Violation>& found) {
-  if (number > kShownAlternatives || found.empty()) return;
+void add_alternative(std::string& words, std::size_t number, const std::vector<Violation>& found) {
+  if (found.empty()) return;
   words += words.empty() ? "" : "; ";
   words += std::to_string(number) + ": ";
-  const std::string& path = found[0].instance_path;
-  if (path.size() > base) words += "at " + path.substr(base) + ": ";
-  words += found[0].message;
+  if (!found[0].instance_path.empty()) words += "at " + found[0].instance_path + ": ";
+  words += clipped(found[0].message, kAlternativeBytes);
 }
 
 }  // namespace
@@ -170,12 +178,12 @@ bool SchemaValidator::check_any_of(const SchemaNode& node, const Json& value, Ev
   Report* report = report_;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     std::vector<Violation> first;
-    Report quiet{first, 1};
-    if (report != nullptr) report_ = &quiet;
+    Report brief{first, 1, path_, true};
+    if (report != nullptr) report_ = i < kShownAlternatives ? &brief : nullptr;
     Evaluated part_seen;
     const bool ok = accepts(*parts[i], value, seen != nullptr ? &part_seen : nullptr);
     report_ = report;
-    if (report != nullptr) add_alternative(words, i + 1, pointer_of(path_).size(), first);
+    add_alternative(words, i + 1, first);
     if (!ok) continue;
     found = true;
     if (seen == nullptr) return true;
@@ -194,12 +202,12 @@ bool SchemaValidator::check_one_of(const SchemaNode& node, const Json& value, Ev
   Report* report = report_;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     std::vector<Violation> first;
-    Report quiet{first, 1};
-    if (report != nullptr) report_ = &quiet;
+    Report brief{first, 1, path_, true};
+    if (report != nullptr) report_ = i < kShownAlternatives ? &brief : nullptr;
     Evaluated part_seen;
     const bool ok = accepts(*parts[i], value, seen != nullptr ? &part_seen : nullptr);
     report_ = report;
-    if (report != nullptr) add_alternative(words, i + 1, pointer_of(path_).size(), first);
+    add_alternative(words, i + 1, first);
     if (!ok) continue;
     if (first_match != parts.size()) {
       return wrong(node, "oneOf", [&] {

@@ -1,4 +1,4 @@
-// Finding equal items without comparing each with each.
+// Finding equal values without comparing each with each.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t kPairwise = 16;
 constexpr int kHashedDepth = 512;  // deeper parts are left to ==
+constexpr std::uint64_t kBytesPerLook = kBytesPerStep / kValuesPerStep;
 
 std::uint64_t mix(std::uint64_t a, std::uint64_t b) noexcept {
   const std::uint64_t words[] = {a, b};
@@ -21,10 +22,13 @@ std::uint64_t mix(std::uint64_t a, std::uint64_t b) noexcept {
 // 1 and 1.0 are equal, so an integer that a double can hold is hashed as that double.
 std::uint64_t hash_number(const Json& value, std::uint64_t seed) {
   const double real = *value.as_double();
-  if (!std::isfinite(real) || !value.big_number().empty()) {
+  if (const std::string_view text = value.big_number(); !text.empty()) {
     const Decimal decimal = decimal_of(value);
-    if (!std::isfinite(real) || real == 0) {
-      return mix(siphash(decimal.digits, seed), static_cast<std::uint64_t>(decimal.exponent));
+    // Far numbers are equal only when written alike.
+    if (decimal.is_far()) return siphash(text, seed);
+    if (!std::isfinite(real) || real == 0 || decimal_of(Json(real)) != decimal) {
+      const std::uint64_t place = static_cast<std::uint64_t>(decimal.exponent) << 1;
+      return mix(siphash(decimal.digits, seed), place | (decimal.negative ? 1 : 0));
     }
   }
   if (value.is_integer()) {
@@ -46,9 +50,10 @@ std::uint64_t hash_at(const Json& value, std::uint64_t seed, int depth, std::uin
     case Json::Type::boolean:
       return mix(seed, value.as_bool() ? 3 : 4);
     case Json::Type::number:
+      work += value.big_number().size() / kBytesPerLook;
       return hash_number(value, seed);
     case Json::Type::string:
-      work += value.as_string().size() / (kBytesPerStep / kValuesPerStep);
+      work += value.as_string().size() / kBytesPerLook;
       return siphash(value.as_string(), seed);
     case Json::Type::array: {
       std::uint64_t hash = mix(seed, value.size());
@@ -61,6 +66,7 @@ std::uint64_t hash_at(const Json& value, std::uint64_t seed, int depth, std::uin
       std::uint64_t hash = mix(seed ^ 5, value.size());
       if (depth == 0) return hash;
       for (const Json::Member& member : value.members()) {
+        work += member.key().size() / kBytesPerLook;
         hash += mix(siphash(member.key(), seed), hash_at(member.value, seed, depth - 1, work));
       }
       return hash;
@@ -71,12 +77,22 @@ std::uint64_t hash_at(const Json& value, std::uint64_t seed, int depth, std::uin
 
 bool all_simple(std::span<const Json> items) noexcept {
   for (const Json& item : items) {
-    if (item.is_array() || item.is_object()) return false;
+    if (item.is_array() || item.is_object() || !item.big_number().empty() ||
+        item.as_string().size() > kBytesPerStep) {
+      return false;
+    }
   }
   return true;
 }
 
 }  // namespace
+
+std::uint64_t hash_value(const Json& value, std::uint64_t seed, std::uint64_t& work) {
+  std::uint64_t looked_at = 0;
+  const std::uint64_t hash = hash_at(value, seed, kHashedDepth, looked_at);
+  work += looked_at / kValuesPerStep;
+  return hash;
+}
 
 std::optional<std::pair<std::size_t, std::size_t>> equal_items(std::span<const Json> items,
                                                                std::uint64_t& work) {

@@ -36,6 +36,11 @@ std::optional<Error> SchemaValidator::stopped() const {
                    "value and schema are nested deeper than " + std::to_string(kMaxNesting) +
                        " steps, at schema " + shown_location(*stop_at_),
                    "flatten the value, or look for a \"$dynamicRef\" that leads back to itself");
+    case Stop::digits:
+      return Error(ErrorKind::exhausted,
+                   "\"multipleOf\" needs a division of more than " + std::to_string(kMaxDivision) +
+                       " digits, at schema " + shown_location(*stop_at_),
+                   "use numbers with fewer digits");
   }
   return std::nullopt;
 }
@@ -195,12 +200,19 @@ bool SchemaValidator::check_value(const SchemaNode& node, const Json& value) {
     });
   }
   if (!rules.has_choices) return true;
-  if (rules.choice_index.is_object()) {
-    if (value.is_string() && rules.choice_index.contains(value.as_string())) return true;
-  } else {
+  if (rules.choice_index.empty()) {
     for (const Json& choice : rules.choices) {
       if (choice == value) return true;
     }
+  } else {
+    std::uint64_t work = 0;
+    const std::uint64_t hash = hash_value(value, rules.seed, work);
+    const auto [begin, end] = rules.choice_index.equal_range(hash);
+    for (auto found = begin; found != end; ++found) {
+      if (!spend(node, work)) return false;
+      if (rules.choices[found->second] == value) return true;
+    }
+    if (!spend(node, work)) return false;
   }
   return wrong(node, "enum", [&] {
     return "expected " + choice_words(rules.choices) + ", got " + typed_value(value);
@@ -209,6 +221,7 @@ bool SchemaValidator::check_value(const SchemaNode& node, const Json& value) {
 
 bool SchemaValidator::check_number(const SchemaNode& node, const Json& value) {
   const NumberRules& rules = *node.number;
+  if (!spend(node, value.big_number().size() / kBytesPerStep)) return false;
   bool ok = true;
   const auto off = [&](std::string_view keyword, std::string_view words, const Json& bound) {
     ok = wrong(node, keyword, [&] {
@@ -233,8 +246,17 @@ bool SchemaValidator::check_number(const SchemaNode& node, const Json& value) {
       off("exclusiveMaximum", "less than", *rules.exclusive_maximum)) {
     return false;
   }
-  if (rules.multiple_of && !is_multiple_of(value, *rules.multiple_of)) {
-    off("multipleOf", "a multiple of", *rules.multiple_of);
+  if (rules.multiple_of) {
+    const std::uint64_t digits = rules.multiple_of->big_number().size();
+    // Long division; beyond its limit there is no verdict.
+    if (!spend(node, std::min<std::uint64_t>(digits, kMaxDivision))) return false;
+    const auto multiple = is_multiple_of(value, *rules.multiple_of);
+    if (!multiple) {
+      stop_ = Stop::digits;
+      stop_at_ = &node;
+      return false;
+    }
+    if (!*multiple) off("multipleOf", "a multiple of", *rules.multiple_of);
   }
   return ok;
 }
@@ -265,12 +287,16 @@ bool SchemaValidator::check_string(const SchemaNode& node, const Json& value) {
     if (length > rules.max_length) off("maxLength", "at most", rules.max_length);
     if (!ok && !goes_on()) return false;
   }
+  if (rules.pattern && !spend(node, rules.pattern->steps(text.size()))) return false;
   if (rules.pattern && !rules.pattern->matches(text)) {
     ok = wrong(node, "pattern", [&] {
       return "expected text that matches " + shown_text(rules.pattern->text) + ", got " +
              shown_value(value);
     });
     if (!goes_on()) return false;
+  }
+  if (rules.format != nullptr && !spend(node, text.size() / rules.format->bytes_per_step)) {
+    return false;
   }
   if (rules.format != nullptr && !rules.format->matches(text)) {
     ok = wrong(node, "format", [&] {

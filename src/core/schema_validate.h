@@ -41,9 +41,13 @@ class SchemaValidator {
   struct Report {
     std::vector<Violation>& list;
     std::size_t limit;
+    // Of an alternative, for the words of the violation around it: where it starts. Such a report
+    // has paths from there on, cut short, and no schema paths.
+    const Path* start = nullptr;
+    bool brief = false;
     bool full() const noexcept { return list.size() >= limit; }
   };
-  enum class Stop : std::uint8_t { none, steps, nesting };
+  enum class Stop : std::uint8_t { none, steps, nesting, digits };
 
   // Applies a node to the value at `path_`. `seen` may be null; it means nothing after a refusal.
   bool accepts(const SchemaNode& node, const Json& value, Evaluated* seen);
@@ -89,7 +93,9 @@ class SchemaValidator {
     return false;
   }
   void note(const SchemaNode& node, std::string_view keyword, std::string message);
-  static std::string pointer_of(const Path* path);
+  // From `start` down, and not much more than `room` bytes of it.
+  static std::string pointer_of(const Path* path, const Path* start = nullptr,
+                                std::size_t room = std::string::npos);
   // A subschema that allows nothing, said in the words of the keyword that holds it.
   void refuse_below(const SchemaNode& node, std::string_view keyword, const Json* key,
                     std::size_t index, std::string message);
@@ -108,12 +114,16 @@ class SchemaValidator {
 std::optional<std::pair<std::size_t, std::size_t>> equal_items(std::span<const Json> items,
                                                                std::uint64_t& work);
 
+// The same for values that are equal; `work` as above.
+std::uint64_t hash_value(const Json& value, std::uint64_t seed, std::uint64_t& work);
+
 // --- words for violations, schema_words.cpp
 std::string type_words(std::uint8_t types);
 // "string \"abc\"".
 std::string typed_value(const Json& value);
 std::string choice_words(const std::vector<Json>& choices);
 std::string shown_text(std::string_view text);
+std::string clipped(std::string text, std::size_t size);
 // ", did you mean \"color\"?", or ", known keys: ..." for short lists, or nothing.
 std::string known_keys_hint(std::string_view key, const ObjectRules& rules);
 

@@ -5,22 +5,42 @@
 #include "core/schema_compile.h"
 #include "core/schema_validate.h"
 #include "tug/core/nearest.h"
+#include "tug/core/utf8.h"
 
 namespace tug::detail {
 
-std::string SchemaValidator::pointer_of(const Path* path) {
+namespace {
+
+constexpr std::size_t kMessageBytes = 500;
+constexpr std::size_t kShownPath = 100;  // of an alternative
+
+}  // namespace
+
+std::string clipped(std::string text, std::size_t size) {
+  if (text.size() <= size) return text;
+  text.resize(clip_utf8(text, size).size());
+  return text + "...";
+}
+
+std::string SchemaValidator::pointer_of(const Path* path, const Path* start, std::size_t room) {
   std::vector<const Path*> steps;
-  for (; path != nullptr; path = path->up) steps.push_back(path);
+  for (; path != start; path = path->up) steps.push_back(path);
   std::string out;
-  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+  for (auto step = steps.rbegin(); step != steps.rend() && out.size() <= room; ++step) {
     out += '/';
-    out += (*step)->key != nullptr ? pointer_token((*step)->key->as_string())
+    out += (*step)->key != nullptr ? pointer_token(clip_utf8((*step)->key->as_string(), room))
                                    : std::to_string((*step)->index);
   }
   return out;
 }
 
 void SchemaValidator::note(const SchemaNode& node, std::string_view keyword, std::string message) {
+  message = clipped(std::move(message), kMessageBytes);
+  if (report_->brief) {
+    std::string path = pointer_of(path_, report_->start, kShownPath + 1);
+    report_->list.push_back({clipped(std::move(path), kShownPath), "", std::move(message)});
+    return;
+  }
   std::string place = location_of(node);
   if (!keyword.empty()) place.append("/").append(keyword);
   report_->list.push_back({pointer_of(path_), std::move(place), std::move(message)});
@@ -34,7 +54,12 @@ void SchemaValidator::refuse_below(const SchemaNode& node, std::string_view keyw
   path_ = here.up;
 }
 
-std::string shown_text(std::string_view text) { return shown_value(Json(text)); }
+std::string shown_text(std::string_view text) {
+  const std::string_view start = clip_utf8(text, kPreviewBytes);
+  std::string out;
+  print_json_string(start, out);
+  return start.size() < text.size() ? out + "..." : out;
+}
 
 namespace {
 

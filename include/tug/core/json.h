@@ -5,9 +5,10 @@
 // copies the node first when somebody else holds it: what you hold never changes under you.
 //
 // Objects keep the order in which keys came; a repeated key replaces the value and keeps the place.
-// Numbers are exact: 64-bit integers, doubles, and the text itself for what fits neither. Strings
-// are well-formed UTF-8: invalid bytes and lone surrogates become U+FFFD on entry. Nesting is
-// capped at kMaxJsonDepth when parsing; building by hand is not, and destruction does not recurse.
+// 64-bit integers and doubles are exact; integers beyond 64 bits and numbers beyond the range of a
+// double are kept as their text; any other decimal becomes the nearest double. Strings are
+// well-formed UTF-8: invalid bytes and lone surrogates become U+FFFD on entry. Nesting is capped at
+// kMaxJsonDepth when parsing; building by hand is not, and destruction does not recurse.
 #pragma once
 
 #include <cstddef>

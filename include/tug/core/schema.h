@@ -31,7 +31,8 @@ struct SchemaProgram;
 struct SchemaOptions {
   bool assert_format = false;      // else `format` says something and checks nothing
   std::size_t max_violations = 8;  // of one check
-  // Of one check; a step is one subschema applied, or 256 bytes or 8 values looked at.
+  // Of one check; a step is one subschema applied, one pattern tried on a key, or 256 bytes or 8
+  // values looked at. A pattern of more than 50 or so instructions makes a long text cost more.
   std::uint64_t max_steps = 10'000'000;
 };
 
@@ -47,7 +48,8 @@ struct Violation {
 class Schema {
  public:
   // `invalid` for a schema that is not one, naming the place, and for a reference that leads
-  // nowhere or round in circles; `unsupported` for another draft and for patterns beyond RE2.
+  // nowhere or round in circles; `unsupported` for another draft and for patterns beyond RE2, be it
+  // in kind or in size (16 KiB each, 1,000,000 instructions of RE2 for all of a schema).
   static Result<Schema> compile(const Json& schema, SchemaOptions options = {});
 
   // Yes or no, without allocating in the usual case. No when the budget was spent: ask `check` why.
