@@ -38,7 +38,9 @@ Decimal read_decimal(std::string_view text) {
     ++at;
     const bool minus = at < text.size() && text[at] == '-';
     if (at < text.size() && (text[at] == '-' || text[at] == '+')) ++at;
-    for (; at < text.size() && power < kFarExponent; ++at) power = power * 10 + (text[at] - '0');
+    for (; at < text.size(); ++at) {
+      power = power > kFarExponent / 10 ? kFarExponent : power * 10 + (text[at] - '0');
+    }
     if (power > kFarExponent) power = kFarExponent;
     if (minus) power = -power;
   }

@@ -305,6 +305,18 @@ TEST(SchemaLimits, ANumberIsEqualToItselfHoweverItIsWritten) {
   }
 }
 
+TEST(SchemaLimits, ExponentsBeyondSixtyFourBitsStillSayWhichNumberIsLarger) {
+  const auto schema = Schema::compile(*parse_json(R"({"exclusiveMinimum":1,"maximum":1e400})"));
+  ASSERT_TRUE(schema);
+  EXPECT_TRUE(schema->valid(*parse_json("1e399")));
+  for (const char* digits : {"999999999999999999", "9999999999999999999", "99999999999999999999"}) {
+    EXPECT_EQ(schema->check(*parse_json("1e" + std::string(digits)))->at(0).schema_path,
+              "/maximum");
+    EXPECT_EQ(schema->check(*parse_json("1e-" + std::string(digits)))->at(0).schema_path,
+              "/exclusiveMinimum");
+  }
+}
+
 TEST(SchemaLimits, ADivisionOfTooManyDigitsHasNoVerdict) {
   const std::string divisor(100, '7');
   const auto schema = Schema::compile(*parse_json("{\"multipleOf\":" + divisor + "}"));
