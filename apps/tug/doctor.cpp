@@ -8,7 +8,6 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
-#include <set>
 #include <thread>
 #include <vector>
 
@@ -112,7 +111,7 @@ Finding state(const std::string& folder) {
   if (!roots) return {"state", "bad", roots.error().message(), roots.error().fix()};
   const bool more = roots->size() > kVerified;
   if (more) roots->resize(kVerified);
-  std::set<RunId> holding;
+  std::vector<RunId> holding;
   for (const RootInfo& root : *roots) {
     if (auto verified = verify_root(**store, root.who->run_id, &holding); !verified) {
       return {"state", "bad", verified.error().message(), verified.error().fix()};

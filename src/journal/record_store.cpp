@@ -1,5 +1,7 @@
 #include "tug/journal/record_store.h"
 
+#include <algorithm>
+
 #include "core/try.h"
 
 namespace tug {
@@ -85,17 +87,18 @@ std::optional<Owner> owner_from(std::string_view text) {
       *serial};
 }
 
-Result<void> verify_root(RecordStore& store, const RunId& root, std::set<RunId>* verified) {
+Result<void> verify_root(RecordStore& store, const RunId& root, std::vector<RunId>* verified) {
   RunId next = root;
   while (true) {
-    if (verified && verified->contains(next)) return {};
+    if (verified && std::find(verified->begin(), verified->end(), next) != verified->end())
+      return {};
     TUG_TRY(info, store.info(next));
     const Base* base = info.base ? &*info.base : nullptr;
     if (genesis_of(info.who->run_id, info.who->thread_id, base) != info.genesis) {
       return damage(next, 0, "its genesis does not fit its ids and its base");
     }
     TUG_TRY(whole, verify_records(store, info));
-    if (verified) verified->insert(next);
+    if (verified) verified->push_back(next);
     if (!base) return {};
     next = base->root;
   }

@@ -3,7 +3,7 @@
 // that is the Loop's to say, so that a simulated run sees simulated time.
 #pragma once
 
-#include <chrono>
+#include <mutex>  // for std::chrono: <chrono> itself brings calendars and streams, 0.1 s in every header
 #include <string>
 #include <string_view>
 

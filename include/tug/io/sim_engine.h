@@ -9,7 +9,6 @@
 // platform and at every optimisation level.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>

@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -119,6 +118,6 @@ class RecordStore : public BlobSource {
 // (`invalid`, detail Damage) names the root, the seq and what does not fit.
 // Roots in `verified` are taken to hold, and those found to are added: a shared base is read once.
 Result<void> verify_root(RecordStore& store, const RunId& root,
-                         std::set<RunId>* verified = nullptr);
+                         std::vector<RunId>* verified = nullptr);
 
 }  // namespace tug
