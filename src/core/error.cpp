@@ -83,6 +83,10 @@ Error Error::with_detail(ErrorDetail detail) const {
   return Error(kind_, body_->message, body_->fix, std::move(detail));
 }
 
+Failure fail(ErrorKind kind, std::string message, std::string fix, ErrorDetail detail) {
+  return Failure(Error(kind, std::move(message), std::move(fix), std::move(detail)));
+}
+
 std::string to_string(const Error& error) {
   if (error.fix().empty()) return error.message();
   return error.message() + " (" + error.fix() + ")";

@@ -128,10 +128,7 @@ class [[nodiscard]] Result : public std::expected<T, Error> {
 
 using Failure = std::unexpected<Error>;
 
-inline Failure fail(ErrorKind kind, std::string message, std::string fix = {},
-                    ErrorDetail detail = {}) {
-  return Failure(Error(kind, std::move(message), std::move(fix), std::move(detail)));
-}
+Failure fail(ErrorKind kind, std::string message, std::string fix = {}, ErrorDetail detail = {});
 
 namespace detail {
 // The exception in flight as an `internal` error; call only inside a catch block.
