@@ -178,6 +178,10 @@ bool operator==(const MediaPart& a, const MediaPart& b) noexcept {
   return same_bytes && a.mime == b.mime && a.name == b.name && a.url == b.url && a.blob == b.blob;
 }
 
+bool operator==(const Message& a, const Message& b) noexcept {
+  return a.role_ == b.role_ && a.parts_ == b.parts_;
+}
+
 MessagePtr Message::make(Role role, std::vector<Part> parts) {
   auto message = std::shared_ptr<Message>(new Message);
   Intake intake;
