@@ -33,6 +33,8 @@ struct RunStarted {
 struct RunResumed {
   std::uint64_t epoch;
   std::uint64_t from_seq;
+  std::optional<std::string> prompt;  // what the run is told as it goes on
+  std::optional<std::string> model;   // when it goes on with another one
 };
 // run.completed, run.failed, run.cancelled
 struct RunEnded {
@@ -50,8 +52,10 @@ struct ModelStarted {
   std::uint32_t attempt;
   std::string model;
   std::string provider;
-  std::string request_kind;  // turn | summary | title | ..
-  std::optional<Json> held;  // what the budget set aside for it
+  std::string request_kind;         // turn | summary | title | ..
+  std::optional<Json> held;         // what the budget set aside for it
+  std::optional<Json> reservation;  // what the model needs to know when the run goes on elsewhere
+  std::optional<Json> context;      // the window as it was estimated: WindowData without owners
 };
 struct ToolCallDelta {
   std::string call_id;
@@ -79,7 +83,8 @@ struct ModelCompleted {
   Usage usage;
   std::optional<Cost> cost;
   std::int64_t duration_ms;
-  std::optional<Json> message;  // the turn as it stands in the transcript
+  std::optional<Json> response;  // the provider's own reply
+  std::optional<Json> message;   // the turn as it stands in the transcript
 };
 struct ErrorData {
   std::string kind;
@@ -153,17 +158,20 @@ struct ToolUnknown {
   std::string tool;
   Json arguments;
   std::optional<std::string> nearest;
+  std::string output;  // what the model is told; also in the two kinds below
 };
 struct ToolInvalidArgs {
   std::string call_id;
   std::string tool;
   Json arguments;
   std::string error;
+  std::string output;
 };
 struct ToolDenied {
   std::string call_id;
   std::string tool;
   std::string reason;
+  std::string output;
 };
 struct ToolForgedArgument {
   std::string call_id;

@@ -1,0 +1,119 @@
+// The public face: tools, a model, and runs.
+//
+//   tug::Harness harness{"offline/demo"};
+//   harness.tool("forecast", "Weather forecast", [](const Where& where) { .. });
+//   std::puts(harness.run("What's the weather in Oslo?").text.c_str());
+//
+// One harness serves any number of runs at once, from any thread. What is added to it counts for
+// runs that start later; a run keeps the tools it started with. After any ending it can run again.
+// Nothing throws: what cannot even start is a result with status `failed` and its error.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "tug/agent/options.h"
+#include "tug/agent/result.h"
+#include "tug/agent/run.h"
+#include "tug/core/task.h"
+#include "tug/model/model.h"
+#include "tug/tools/typed_tool.h"
+
+namespace tug {
+
+class Context;
+class Engine;
+class Models;
+class RecordStore;
+class Services;
+
+namespace detail {
+class HarnessCore;
+}
+
+struct HarnessOptions {
+  std::string model;  // "provider/name"; of runs that name none
+  std::string system_prompt;
+  std::string agent = "main";
+  RunLimits defaults;      // instead of the built-in ones; bind one run each
+  std::string state_dir;   // where the journal lives; in memory when empty
+  std::uint64_t seed = 0;  // of ids and random numbers; 0: drawn
+  std::string cwd;         // locals.config.cwd
+  std::string root;        // the workspace folder, for records
+
+  // Made when missing.
+  std::shared_ptr<Engine> engine;
+  std::shared_ptr<RecordStore> store;  // instead of state_dir
+  std::shared_ptr<Models> models;
+  std::shared_ptr<const Services>
+      services;  // used as they are; Engine and Models are looked up there
+};
+
+class Harness {
+ public:
+  explicit Harness(std::string model);
+  explicit Harness(ModelPtr model);
+  explicit Harness(HarnessOptions options);
+  Harness(Harness&&) noexcept;
+  Harness& operator=(Harness&&) noexcept;
+  // close()
+  ~Harness();
+
+  // A typed tool (tools/typed_tool.h). A tool that cannot be made (a bad name) is kept as an error
+  // that every later run answers with.
+  template <class F>
+  Harness& tool(std::string name, std::string description, F handler, ToolOptions options = {}) {
+    add(make_tool(std::move(name), std::move(description), std::move(handler), std::move(options)));
+    return *this;
+  }
+  template <class F>
+  Harness& inline_tool(std::string name, std::string description, F handler,
+                       ToolOptions options = {}) {
+    add(make_inline_tool(std::move(name), std::move(description), std::move(handler),
+                         std::move(options)));
+    return *this;
+  }
+  Harness& tool(ToolPtr tool);
+  Harness& add(Result<ToolPtr> tool);
+  std::vector<std::shared_ptr<const ToolSpec>> tools() const;  // sorted by name
+  Harness& system_prompt(std::string text);
+
+  // A root run. `run` blocks until it has ended; on a thread of the engine its result is an error
+  // that names `run_async`.
+  RunResult run(std::string prompt, RunOptions options = {});
+  // Begins at once.
+  Run start(std::string prompt, RunOptions options = {});
+  Task<RunResult> run_async(std::string prompt, RunOptions options = {});
+
+  // The same inside an existing context: a child run, one level deeper, on the same journal, budget
+  // and cancellation. Loop thread of that context (so `run` always answers with the error). A child
+  // that was started belongs to the run of `ctx` and is joined before that one ends.
+  RunResult run(const Context& ctx, std::string prompt, RunOptions options = {});
+  Run start(const Context& ctx, std::string prompt, RunOptions options = {});
+  Task<RunResult> run_async(const Context& ctx, std::string prompt, RunOptions options = {});
+
+  // Goes on with a root that is in the journal. A crashed, cancelled or parked one from where it
+  // stood, under its own id (`prompt`, if any, is what it is told first). A finished one as a new
+  // run with the old one as its base, on the same thread; that needs a prompt.
+  Run resume(const RunId& root, std::string prompt = {}, RunOptions options = {});
+  // A new run that shares the history of `root` up to `at` (0: all of it), moved back to the
+  // nearest earlier record without an open call. Without a prompt it goes on from there by itself.
+  Run fork(const RunId& root, Seq at = 0, std::string prompt = {}, RunOptions options = {});
+
+  Engine& engine() noexcept;
+  RecordStore& store() noexcept;
+  const std::shared_ptr<const Services>& services() noexcept;
+
+  // Cancels what it started, waits for it, commits what is queued. A later run says that the
+  // harness is closed. Not on a thread of the engine.
+  void close() noexcept;
+
+ private:
+  std::shared_ptr<detail::HarnessCore> core_;
+};
+
+}  // namespace tug

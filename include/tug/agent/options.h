@@ -1,0 +1,60 @@
+// What one run may be told: plain data, with a lossless JSON form.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "tug/core/error.h"
+#include "tug/core/json.h"
+
+namespace tug {
+
+class Sink;
+
+// Nothing means: no limit of ours here. What the harness has built in still binds one run.
+struct RunLimits {
+  std::optional<std::int64_t> max_turns;  // model calls
+  std::optional<std::int64_t> max_tool_calls;
+  std::optional<std::int64_t> max_tokens;
+  std::optional<double> max_cost;  // dollars
+  std::optional<double> max_time;  // seconds alive
+  std::optional<std::uint32_t> max_depth;
+  std::optional<std::uint32_t> max_concurrency;  // calls of one batch
+
+  friend bool operator==(const RunLimits&, const RunLimits&) = default;
+};
+inline constexpr std::int64_t kDefaultMaxTurns = 64;
+inline constexpr std::int64_t kDefaultMaxToolCalls = 256;
+
+struct RunOptions {
+  std::string run_id;                             // a new one when empty
+  std::string thread_id;                          // a new one, or the parent's, when empty
+  std::string agent;                              // name of the agent; "main" when empty
+  std::string model;                              // "provider/name"; the harness's own when empty
+  std::optional<std::string> system_prompt;       // instead of the harness's own
+  std::optional<std::vector<std::string>> tools;  // exactly these of the harness's tools
+  std::vector<std::string> tags;                  // of this run alone
+  std::vector<std::string> inherited_tags;        // of it and of everything below
+  Json metadata;                                  // an object; of this run alone
+  Json inherited_metadata;                        // an object; of it and of everything below
+  Json configurable;              // an object; values that tools and middleware read
+  RunLimits limits;               // bind the run and everything below it
+  std::optional<double> timeout;  // seconds alive; the shorter of it and max_time counts
+  std::optional<Json> output_schema;
+  bool interactive = false;  // a person at a terminal; set by the command line alone
+
+  // Not part of the data form.
+  std::stop_token cancel;                        // the caller's own; one token can stop many runs
+  std::vector<std::shared_ptr<Sink>> observers;  // see every event from the first on
+};
+
+// Defaults are left out; reading takes what is missing from the defaults, and an unknown field is
+// `invalid`, naming the nearest.
+Json to_json(const RunOptions& options);
+Result<RunOptions> run_options_from(const Json& json);
+
+}  // namespace tug

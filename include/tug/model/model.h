@@ -1,0 +1,111 @@
+// A model: asked with a request, answers with a stream of events that is pulled.
+//
+// A model has no memory of its own: everything it may know is in the request. What must survive a
+// crash (which line of a script comes next) it says before the request leaves, with `reserve`; the
+// run records it and hands it back.
+//
+// Loop thread only; one model may serve many streams at once.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "tug/context/transcript.h"
+#include "tug/core/cost.h"
+#include "tug/core/error.h"
+#include "tug/core/json.h"
+#include "tug/core/model_turn.h"
+#include "tug/core/task.h"
+#include "tug/core/tool.h"
+#include "tug/core/wait.h"
+
+namespace tug {
+
+// What is known about a model without asking it.
+struct ModelProfile {
+  std::string provider;                // "script", "offline", "anthropic"
+  std::string name;                    // the rest of "provider/name"
+  std::int64_t context_tokens = 0;     // the window; 0 when it is not known
+  std::int64_t max_output_tokens = 0;  // 0 when it is not known
+  std::optional<Price> price;          // nothing when it is not known
+  bool tools = true;
+  bool parallel_tools = true;
+  bool streaming = true;
+
+  std::string id() const { return provider + "/" + name; }
+};
+
+// Sorted by name, frozen at the start of a run; shared by all its requests.
+using ToolSpecs = std::vector<std::shared_ptr<const ToolSpec>>;
+
+struct ModelRequest {
+  std::shared_ptr<const std::string> system;  // may be null
+  Transcript transcript;                      // what is sent; copying it is cheap
+  std::shared_ptr<const ToolSpecs> tools;     // may be null
+  std::int64_t max_output_tokens = 0;         // 0: the model's own
+  std::string agent;                          // of the run that asks
+  // What `reserve` answered for each attempt on this model that the root has recorded, in order.
+  std::shared_ptr<const std::vector<Json>> reserved;
+  Json reservation;  // for this attempt; what `reserve` answered
+};
+
+struct TextDelta {
+  std::string text;
+  friend bool operator==(const TextDelta&, const TextDelta&) = default;
+};
+struct ReasoningDelta {
+  std::string text;
+  friend bool operator==(const ReasoningDelta&, const ReasoningDelta&) = default;
+};
+// A piece of a call. `index` tells the calls of one turn apart; id and tool come with the first
+// piece of each.
+struct ToolCallDelta {
+  std::uint32_t index = 0;
+  std::string provider_id;
+  std::string tool;
+  std::string arguments;
+  friend bool operator==(const ToolCallDelta&, const ToolCallDelta&) = default;
+};
+struct UsageDelta {
+  Usage usage;  // so far, not since the last one
+};
+// The turn is the last event; it is authoritative over the deltas before it.
+using ModelEvent = std::variant<TextDelta, ReasoningDelta, ToolCallDelta, UsageDelta, ModelTurn>;
+
+// One answer under way. Dropped when its reader has enough; ends its wait when `until` does.
+class ModelStream {
+ public:
+  virtual ~ModelStream() = default;
+  // Nothing once the answer is over. Errors carry the detail Provider; after one, nothing.
+  virtual Task<Result<std::optional<ModelEvent>>> next() = 0;
+};
+
+class Model {
+ public:
+  virtual ~Model() = default;
+  virtual const ModelProfile& profile() const noexcept = 0;
+  // Called before the attempt is recorded; null for models that need nothing.
+  virtual Json reserve(const ModelRequest&) const { return {}; }
+  // Begins to answer. `until` covers the whole stream.
+  virtual std::unique_ptr<ModelStream> ask(ModelRequest request, Until until) = 0;
+};
+using ModelPtr = std::shared_ptr<Model>;
+
+// Told about each delta before it is collected; returns at once.
+class DeltaObserver {
+ public:
+  virtual ~DeltaObserver() = default;
+  virtual void on_delta(const ModelEvent& event) = 0;
+};
+
+// Reads a stream to its end. A failure beats everything before it, the closing turn beats the
+// deltas; a stream that ends without one is put together from them: reasoning first, then text,
+// then calls in the order they began, the first name of a call that is not empty, arguments joined.
+// `disconnected` for a stream that ends with neither. Usage is never overwritten by less.
+Task<Result<ModelTurn>> collect(ModelStream& stream, DeltaObserver* observer = nullptr);
+
+}  // namespace tug

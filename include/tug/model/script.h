@@ -1,0 +1,59 @@
+// Models that say what they were told to: the turns of `script/PATH`, and of tests.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tug/model/model.h"
+
+namespace tug {
+
+struct ScriptCall {
+  std::string id;  // the provider's; "call_<n>" when empty
+  std::string name;
+  std::string arguments;  // as the model would write them
+};
+
+struct ScriptError {
+  int status = 500;
+  std::optional<double> retry_after;  // seconds
+  std::string body;
+};
+
+// One line of a script.
+struct ScriptTurn {
+  std::string text;
+  std::string reasoning;
+  std::vector<ScriptCall> tool_calls;
+  Usage usage;
+  std::optional<Finish> finish;  // tool_calls when there are any, else stop
+  std::int64_t delay_ms = 0;     // before the turn
+  std::int64_t chunk_delay_ms = 0;
+  std::uint32_t chunks = 1;  // how many deltas the text comes in
+  std::optional<ScriptError> error;
+  std::string agent;  // only for runs of this agent, when not empty
+  std::string when;   // only when the newest message contains this, when not empty
+  bool repeat = false;
+};
+
+// Blank lines are skipped. `invalid` names the line, what is wrong and, for a key nobody knows, the
+// nearest one.
+Result<std::vector<ScriptTurn>> parse_script(std::string_view text, std::string_view name);
+
+// The first fitting turn that the root has not used answers; it is chosen by `reserve`, so a
+// resumed run goes on where it stood. An exhausted script is a provider error that is not
+// retryable.
+ModelPtr make_script_model(std::vector<ScriptTurn> turns, ModelProfile profile);
+
+// The model of `script/PATH`: reads the file (at most 64 MB) and checks every line.
+Result<ModelPtr> load_script_model(std::string_view path);
+
+// A status as providers send it, as an error: 429 and 5xx `overloaded`, 401, 402 and 403 `denied`,
+// other 4xx `invalid`; detail Provider.
+Error provider_error(const ModelProfile& profile, int status, std::string_view body,
+                     std::optional<double> retry_after);
+
+}  // namespace tug

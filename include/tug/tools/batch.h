@@ -1,0 +1,42 @@
+// The calls of one turn, run beside each other as far as their tools allow.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "tug/context/context.h"
+#include "tug/core/task.h"
+#include "tug/tools/tool.h"
+
+namespace tug {
+
+inline constexpr std::uint32_t kMaxConcurrency = 16;
+
+// For each call, the earlier ones that must have ended before it begins. Calls run together unless
+// their tools name the same lane; within a lane pure calls run together and others alone, in call
+// order. One `sequential` tool puts the whole batch in call order.
+std::vector<std::vector<std::size_t>> waits_of(std::span<const ToolSpec* const> tools);
+
+struct BatchCall {
+  ToolPtr tool;
+  Context ctx;  // the call's own
+  Json args;    // checked
+};
+
+// Told on the loop when a call begins to run and when it has ended, in that order, once each. A
+// call that never began because the run was cancelled ends with ToolCallCancelled.
+class BatchObserver {
+ public:
+  virtual ~BatchObserver() = default;
+  virtual void on_end(std::size_t index, ToolResult result, Duration took) = 0;
+};
+
+// Ends when every call has ended; `until_cancelled` is the run's token: calls that have not begun
+// when it is requested never do. At most `cap` run at once.
+Task<void> run_batch(std::vector<BatchCall> calls, BatchObserver& observer, CancelToken cancel,
+                     std::uint32_t cap = kMaxConcurrency);
+
+}  // namespace tug
