@@ -310,10 +310,9 @@ TEST_F(WorkspaceTest, NoRaceOfRenamesLeadsToTheSecret) {
   fs::create_symlink("../outside", root_ + "/link");
   const std::string folder = root_ + "/folder";
   const std::string link = root_ + "/link";
-  std::atomic<bool> over = false;
   std::atomic<std::uint64_t> swaps = 0;
-  std::jthread racer([&] {
-    while (!over) {
+  std::jthread racer([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
       if (renameat2(AT_FDCWD, folder.c_str(), AT_FDCWD, link.c_str(), RENAME_EXCHANGE) == 0)
         ++swaps;
     }
@@ -334,7 +333,7 @@ TEST_F(WorkspaceTest, NoRaceOfRenamesLeadsToTheSecret) {
       for (const std::string& path : walked(".")) ASSERT_FALSE(path.ends_with("elsewhere"));
     }
   }
-  over = true;
+  racer.request_stop();
   racer.join();
   EXPECT_GT(harmless, 0);
   EXPECT_GT(denied, 0);
