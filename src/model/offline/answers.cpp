@@ -1,6 +1,6 @@
 #include "model/offline/answers.h"
 
-#include <vector>
+#include <algorithm>
 
 #include <fmt/format.h>
 
@@ -10,6 +10,10 @@
 
 namespace tug {
 namespace {
+
+bool names_patterns(const Wish& wish) {
+  return !wish.targets.empty() && std::ranges::all_of(wish.targets, is_pattern);
+}
 
 std::string sum_of(const std::string& expression) {
   const Result<Sum> sum = evaluate(expression);
@@ -36,7 +40,7 @@ std::string doing(const Wish& wish) {
   const std::string of = targets.empty() ? "" : " of " + targets;
   switch (wish.kind) {
     case WishKind::list:
-      return "list the files" + in;
+      return "list the files" + (names_patterns(wish) ? " that match " + targets : in);
     case WishKind::read:
       return "read " + (targets.empty() ? "a file" : targets);
     case WishKind::search:
@@ -46,7 +50,7 @@ std::string doing(const Wish& wish) {
     case WishKind::count_words:
       return "count the words" + of;
     case WishKind::count_files:
-      return "count the files" + in;
+      return "count the files" + (names_patterns(wish) ? " that match " + targets : in);
     case WishKind::count_folders:
       return "count the folders" + in;
     case WishKind::headings:

@@ -67,13 +67,10 @@ Answer each_listing(const Wish& wish, Errands& errands, Say say) {
     const ToolResult* result = errands.ask("list", list_arguments(listing, wish.recursive));
     waits = waits || !result;
     if (!result) continue;
-    const std::string where = listing.pattern.empty()
-                                  ? place(listing.path)
-                                  : fmt::format("{} ({})", place(listing.path), listing.pattern);
     out += '\n';
-    out += result->is_error()
-               ? fmt::format("I could not list {}:{}", where, excerpt(result->content))
-               : say(where, *result);
+    out += result->is_error() ? fmt::format("I could not list {}:{}", place(listing.path),
+                                            excerpt(result->content))
+                              : say(listing, *result);
   }
   if (waits) return std::nullopt;
   return lead_out(std::move(out));
@@ -82,22 +79,32 @@ Answer each_listing(const Wish& wish, Errands& errands, Say say) {
 }  // namespace
 
 Answer answer_list(const Wish& wish, Errands& errands) {
-  return each_listing(wish, errands, [](const std::string& where, const ToolResult& result) {
+  return each_listing(wish, errands, [](const Listing& listing, const ToolResult& result) {
     const Entries entries = entries_in(result);
-    return fmt::format("{} holds {} and {}:{}", where == "this folder" ? "This folder" : where,
-                       counted(entries.folders, "folder"), counted(entries.files, "file"),
-                       excerpt(result.content));
+    const std::string shown = excerpt(result.content);
+    if (!listing.pattern.empty()) {
+      const std::int64_t count = entries.files + entries.folders;
+      return fmt::format("{} in {} {} {}{}{}", counted(count, "name"), place(listing.path),
+                         count == 1 ? "matches" : "match", listing.pattern, count > 0 ? ":" : ".",
+                         count > 0 ? shown : "");
+    }
+    return fmt::format("{} holds {} and {}:{}", listing.path == "." ? "This folder" : listing.path,
+                       counted(entries.folders, "folder"), counted(entries.files, "file"), shown);
   });
 }
 
 Answer answer_entries(const Wish& wish, Errands& errands) {
   const bool folders = wish.kind == WishKind::count_folders;
-  return each_listing(wish, errands, [&](const std::string& where, const ToolResult& result) {
+  return each_listing(wish, errands, [&](const Listing& listing, const ToolResult& result) {
     const Entries entries = entries_in(result);
     const std::int64_t count = folders ? entries.folders : entries.files;
-    return fmt::format("There {} {} {}{}.", count == 1 ? "is" : "are",
-                       counted(count, folders ? "folder" : "file"),
-                       wish.recursive ? "in and below " : "directly in ", where);
+    std::string out = fmt::format(
+        "There {} {} {} {}", count == 1 ? "is" : "are", counted(count, folders ? "folder" : "file"),
+        wish.recursive ? "in and below" : "directly in", place(listing.path));
+    if (!listing.pattern.empty()) {
+      out += fmt::format(" that {} {}", count == 1 ? "matches" : "match", listing.pattern);
+    }
+    return out + ".";
   });
 }
 

@@ -71,7 +71,7 @@ Words plan(const ModelRequest& request) {
   }
   if (!errands.open().empty() && errands.turns() < kMostTurns) {
     std::string text = errands.turns() == 0 ? "I am going to " + joined(waiting) + "."
-                                            : "That was not all of it; I go on.";
+                                            : "I have to look further to finish this.";
     return {std::move(text), errands.open()};
   }
   if (!waiting.empty()) {

@@ -163,8 +163,10 @@ Answer answer_headings(Wish wish, Errands& errands, std::string_view attached) {
     if (found.empty()) return fmt::format("{} has no headings.", name);
     std::string out = fmt::format("{} has {}{}:", name, complete ? "" : "at least ",
                                   counted(static_cast<std::int64_t>(found.size()), "heading"));
+    std::vector<std::string> entries;
     for (const Heading& heading : found)
-      out += fmt::format("\n{}- {}", std::string(2 * (heading.level - 1), ' '), heading.text);
+      entries.push_back(std::string(2 * (heading.level - 1), ' ') + "- " + heading.text);
+    out += excerpt(entries, static_cast<std::int64_t>(entries.size()));
     return out;
   };
   if (wish.targets.empty()) {
