@@ -88,6 +88,24 @@ const void* ConstContext::slot(TypeKey key) const noexcept {
   return node_->inherited->slots.find(key);
 }
 
+std::shared_ptr<const void> ConstContext::share(TypeKey key) const noexcept {
+  if (node_->locals) {
+    if (auto own = node_->locals->slots.share(key)) return own;
+  }
+  return node_->inherited->slots.share(key);
+}
+
+std::vector<std::pair<TypeKey, std::shared_ptr<const void>>> ConstContext::share_all() const {
+  detail::Slots all = node_->inherited->slots;
+  if (node_->locals) {
+    for (const auto& [key, value] : node_->locals->slots.list) all.put(key, value);
+  }
+  std::vector<std::pair<TypeKey, std::shared_ptr<const void>>> values;
+  values.reserve(all.list.size());
+  for (auto& [key, value] : all.list) values.emplace_back(key, std::move(value));
+  return values;
+}
+
 bool ConstContext::cancelled() const noexcept {
   const CancelToken* token = node_->deciding_cancel();
   return token && token->requested();

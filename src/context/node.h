@@ -52,6 +52,12 @@ struct Slots {
     }
     return nullptr;
   }
+  std::shared_ptr<const void> share(TypeKey key) const noexcept {
+    for (const Slot& slot : list) {
+      if (slot.key == key) return slot.value;
+    }
+    return nullptr;
+  }
   void put(TypeKey key, std::shared_ptr<const void> value) {
     for (Slot& slot : list) {
       if (slot.key != key) continue;

@@ -1,5 +1,7 @@
 #include "tug/core/error_json.h"
 
+#include "tug/core/enum_names.h"
+
 namespace tug {
 namespace {
 
@@ -39,7 +41,50 @@ struct DetailWriter {
   }
 };
 
+std::string text_of(const Json& json, std::string_view key) {
+  return std::string(json[key].as_string());
+}
+std::int64_t int_of(const Json& json, std::string_view key) {
+  return json[key].as_int().value_or(0);
+}
+
+ErrorDetail detail_from(const Json& json) {
+  const std::string_view type = json["type"].as_string();
+  if (type == "limit") {
+    const auto kind = enum_value<LimitKind>(json["kind"].as_string());
+    if (!kind) return {};
+    return Limit{*kind, int_of(json, "limit"), int_of(json, "used"), text_of(json, "scope")};
+  }
+  if (type == "overflow") {
+    Overflow overflow{int_of(json, "window"), {}};
+    for (const auto& owner : json["by_owner"].members()) {
+      overflow.by_owner.emplace_back(owner.key(), owner.value.as_int().value_or(0));
+    }
+    return overflow;
+  }
+  if (type == "provider") {
+    return Provider{text_of(json, "provider"),
+                    text_of(json, "model"),
+                    text_of(json, "fault"),
+                    static_cast<int>(int_of(json, "status")),
+                    text_of(json, "code"),
+                    json["retry_after_ms"].as_int()};
+  }
+  if (type == "denied") return Denied{text_of(json, "what"), text_of(json, "by")};
+  if (type == "damage") {
+    return Damage{text_of(json, "file"), text_of(json, "root"), json["seq"].as_uint().value_or(0)};
+  }
+  if (type == "outcome_unknown") return OutcomeUnknown{text_of(json, "what")};
+  return {};
+}
+
 }  // namespace
+
+Error error_from_json(const Json& json) {
+  const auto kind = enum_value<ErrorKind>(json["kind"].as_string());
+  return Error(kind.value_or(ErrorKind::internal), text_of(json, "message"), text_of(json, "fix"),
+               detail_from(json["detail"]));
+}
 
 bool is_retryable(const Error& error) noexcept {
   return error.kind() == ErrorKind::overloaded || error.kind() == ErrorKind::disconnected;

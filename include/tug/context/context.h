@@ -199,6 +199,15 @@ class ConstContext {
     return static_cast<const T*>(slot(type_key<T>()));
   }
 
+  // The same as something to keep, also on another thread.
+  template <class T>
+  std::shared_ptr<const T> share() const noexcept {
+    return std::static_pointer_cast<const T>(share(type_key<T>()));
+  }
+  std::shared_ptr<const void> share(TypeKey key) const noexcept;
+  // All that `share` finds, each once.
+  std::vector<std::pair<TypeKey, std::shared_ptr<const void>>> share_all() const;
+
   // Any value by dotted path: `locals.config.cwd`, `args.items.0`. Null when there is none. Roots:
   // envelope, args, run, locals, inherited (or nonlocals), metadata, configurable, globals.
   Json get(std::string_view path) const;

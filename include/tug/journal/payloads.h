@@ -98,6 +98,7 @@ struct ModelFailed {
   std::uint32_t attempt;
   ErrorData error;
   std::optional<Usage> usage;
+  std::optional<Json> spent;  // what the budget counts for it; nothing when it is left out
 };
 struct ModelOverrideSkipped {
   std::string requested;
@@ -256,6 +257,8 @@ struct LimitReached {
 struct OutputRetry {
   std::uint32_t attempt;
   std::string error;
+  std::optional<std::string> reason;  // length | empty | schema
+  std::optional<Json> message;        // what the model is told
 };
 
 // subagent.started, subagent.completed, subagent.failed

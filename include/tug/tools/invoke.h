@@ -19,22 +19,39 @@ struct CheckedArguments {
   Json args;
   std::vector<std::string> forged;  // what was dropped, as paths ("$.account")
 };
-// `invalid`: what is wrong with the arguments, for the model to read. Empty text counts as {}.
+// `invalid`: what is wrong with the arguments, for the model to read. Empty text counts as {}; more
+// than kMaxToolArguments bytes are refused unread.
 Result<CheckedArguments> check_arguments(const Tool& tool, std::string_view text);
+
+inline constexpr std::size_t kMaxToolArguments = 8u << 20;
+inline constexpr std::size_t kMaxToolOutput = 1u << 20;
 
 // Runs one call on its own context to its one envelope. Never fails: what the handler returns as an
 // error, throws, or does not finish in time is a result with ok false. Content is well-formed UTF-8
-// and at most kMaxToolOutput bytes, cut in the middle with a note. `call` and `tool` are filled in,
-// whatever the handler put there. `metadata.error_type` names what went wrong: the tool's own word,
-// or one of
-//   InvalidArguments, ToolError, ToolException, Timeout, ToolCallCancelled, OutcomeUnknown,
-//   ModelRetry, InvalidToolOutput.
-// Loop thread; pool work needs an Engine in the services.
+// and at most kMaxToolOutput bytes, cut in the middle with a note and metadata {truncated, bytes}.
+// `call` and `tool` are filled in, whatever the handler put there; other metadata of its own stays.
+// `metadata.error_type` names what went wrong: the tool's own word, or one of
+//   InvalidArguments   the struct could not be read
+//   InjectedValueMissing  the context has no value for an Injected field
+//   ToolError          the handler answered with an error, or with ok false and no word of its own
+//   ToolException      it threw
+//   ModelRetry         it threw that; metadata.retry is true
+//   Timeout            spec.timeout, or the budget's deadline if that is nearer, stopped it
+//   ToolCallCancelled  the context was cancelled; metadata.cancelled is true
+//   OutcomeUnknown     it was stopped, did not end and was abandoned
+//   InvalidToolOutput  spec.returns does not allow what it answered (text that is no JSON is
+//   checked
+//                      as a string; what was cut is not checked)
+// A deadline requests the context's own token and then waits for the handler: a coroutine must see
+// its token, a function on the pool is abandoned after the engine's grace. An answer that comes in
+// spite of it counts.
+// Loop thread; pool work needs an Engine in the services. `tool` must outlive the call.
 Task<ToolResult> invoke(const Tool& tool, Context ctx, Json args);
+// What a call ends with that the cancellation of `ctx` kept from beginning.
+ToolResult cancelled_result(const Tool& tool, const Context& ctx);
 
-inline constexpr std::size_t kMaxToolOutput = 1u << 20;
-
-// The result a model reads when a call was refused before it began.
+// The result a model reads when a call was refused before it began: UnknownTool, and
+// InvalidArguments with metadata.retry true.
 ToolResult unknown_tool_result(std::string_view tool, std::string_view nearest,
                                const std::vector<std::string>& known);
 ToolResult invalid_arguments_result(const Tool& tool, const Error& error);

@@ -27,15 +27,17 @@ class Context;
 
 using LoopWork = Task<Result<ToolResult>>;
 using PoolWork = std::move_only_function<Result<ToolResult>(Invocation&)>;
-// A call that has its arguments and waits to be run.
-using ToolWork = std::variant<LoopWork, PoolWork>;
+// A call that has its arguments and waits to be run, or one that is over already: an inline
+// function has been called, or a call cannot be made.
+using ToolWork = std::variant<LoopWork, PoolWork, Result<ToolResult>>;
 
 class ToolCode {
  public:
   virtual ~ToolCode() = default;
   // Takes checked arguments. Loop thread; returns at once. An error is a failed result for the
-  // model (`invalid`: the arguments; anything else: the tool).
-  virtual Result<ToolWork> bind(const Context& ctx, const Json& args) const = 0;
+  // model (`invalid`: the arguments; anything else: the tool). `ctx` and this object outlive work
+  // for the loop; work for the pool may be abandoned and owns what it needs.
+  virtual Result<ToolWork> bind(Context& ctx, const Json& args) const = 0;
 };
 
 // Thrown by a handler: the model may try again with other arguments. The text is for the model; it
@@ -52,8 +54,9 @@ class ModelRetry : public std::exception {
 class Tool {
  public:
   // `invalid` for a name that is not [A-Za-z0-9_.-]{1,64} or is reserved (`final_result`), and for
-  // parameters that are no schema of an object. `injected` are dotted paths of fields that the
-  // program fills: whatever a model sends for them is dropped.
+  // parameters that are no schema of an object; what Schema::compile says of `parameters` and
+  // `returns` otherwise. Null parameters are those of a tool that takes none. `injected` are dotted
+  // paths of fields that the program fills: whatever a model sends for them is dropped.
   static Result<std::shared_ptr<const Tool>> make(ToolSpec spec,
                                                   std::shared_ptr<const ToolCode> code,
                                                   std::vector<std::string> injected = {});
@@ -62,14 +65,16 @@ class Tool {
   const ToolSpec& spec() const noexcept { return *spec_; }
   const std::shared_ptr<const ToolSpec>& shared_spec() const noexcept { return spec_; }
   const Schema& parameters() const noexcept { return parameters_; }
+  const Schema* returns() const noexcept { return returns_ ? &*returns_ : nullptr; }
   const std::vector<std::string>& injected() const noexcept { return injected_; }
   const ToolCode& code() const noexcept { return *code_; }
 
  private:
-  Tool(ToolSpec spec, Schema parameters, std::shared_ptr<const ToolCode> code,
-       std::vector<std::string> injected);
+  Tool(ToolSpec spec, Schema parameters, std::optional<Schema> returns,
+       std::shared_ptr<const ToolCode> code, std::vector<std::string> injected);
   std::shared_ptr<const ToolSpec> spec_;
   Schema parameters_;
+  std::optional<Schema> returns_;
   std::shared_ptr<const ToolCode> code_;
   std::vector<std::string> injected_;
 };

@@ -17,6 +17,7 @@ class ToolSet {
   void add(ToolPtr tool);
   // Null when there is none.
   const Tool* find(std::string_view name) const noexcept;
+  ToolPtr share(std::string_view name) const noexcept;
   // The names that are nearest to one that nobody has; empty when none is near.
   std::string nearest(std::string_view name) const;
   const std::vector<ToolPtr>& all() const noexcept { return tools_; }

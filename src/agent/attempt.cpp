@@ -1,0 +1,211 @@
+#include "agent/attempt.h"
+
+#include "core/try.h"
+#include "tug/core/error_json.h"
+#include "tug/journal/journal.h"
+
+namespace tug {
+namespace {
+
+constexpr std::int64_t kDefaultOutputTokens = 4096;
+
+std::int64_t milliseconds(Duration duration) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
+}
+
+ModelRequest request_of(const LiveRun& run) {
+  return {.system = run.plan->system,
+          .transcript = run.state.transcript,
+          .tools = run.plan->specs,
+          .agent = run.ctx.id().agent,
+          .reserved = run.tree.reserved(run.plan->model_id)};
+}
+
+Json to_json(const Amount& held) {
+  Json json = Json::object({{"model_calls", held.model_calls}, {"tokens", held.tokens}});
+  if (held.cost != 0) json.set("cost", held.cost);
+  return json;
+}
+
+Json to_json(const ContextWindow& window) {
+  return Json::object({{"model", window.model},
+                       {"max_tokens", window.max_tokens},
+                       {"reserved_output_tokens", window.reserved_output_tokens},
+                       {"prompt_tokens", window.prompt_tokens},
+                       {"source", window.source}});
+}
+
+ContextWindow window_of(const LiveRun& run) {
+  const ModelProfile& profile = run.plan->model->profile();
+  return {.model = run.plan->model_id,
+          .max_tokens = profile.context_tokens,
+          .reserved_output_tokens =
+              profile.max_output_tokens ? profile.max_output_tokens : kDefaultOutputTokens,
+          .prompt_tokens = estimate_tokens(run.plan->constant_bytes + run.state.bytes)};
+}
+
+// Shows deltas to whoever watches, and keeps the bytes for the case that we do not live to see the
+// end.
+class DeltaShow final : public DeltaObserver {
+ public:
+  DeltaShow(LiveRun& run, std::string call, Seq seq)
+      : run_(run), call_(std::move(call)), seq_(seq) {}
+
+  void on_delta(const ModelEvent& event) override {
+    RootLog& log = run_.ctx.events();
+    const auto* text = std::get_if<TextDelta>(&event);
+    if (text) log.keep_partial(CallId(call_), text->text);
+    if (!log.wants_live()) return;
+    Json data = Json::object({{"call", call_}});
+    if (text) {
+      data.set("text", text->text);
+    } else if (const auto* reasoning = std::get_if<ReasoningDelta>(&event)) {
+      data.set("reasoning", reasoning->text);
+    } else if (const auto* call = std::get_if<ToolCallDelta>(&event)) {
+      Json piece = Json::object({{"call_id", make_call_id(seq_, call->index).text()},
+                                 {"tool", call->tool.empty() ? Json() : Json(call->tool)},
+                                 {"arguments", call->arguments}});
+      data.set("tool_call", std::move(piece));
+    } else {
+      return;
+    }
+    run_.ctx.emit_live(Kind::model_delta, std::move(data));
+  }
+
+ private:
+  LiveRun& run_;
+  std::string call_;
+  Seq seq_;
+};
+
+// Records the partner of the open attempt: what was said, or why nothing was. One that is left
+// without either says so itself.
+class AttemptPartner {
+ public:
+  explicit AttemptPartner(LiveRun& run) : run_(run) {}
+  AttemptPartner(const AttemptPartner&) = delete;
+  AttemptPartner& operator=(const AttemptPartner&) = delete;
+  ~AttemptPartner() {
+    if (run_.state.attempt) fail(Error(ErrorKind::internal, "the attempt was left unfinished"));
+  }
+
+  void fail(const Error& error) {
+    const OpenAttempt& open = *run_.state.attempt;
+    const CallId call(open.call);
+    run_.hold.release();
+    record(run_, Kind::model_failed,
+           payload::ModelFailed{
+               .call = open.call, .attempt = open.attempt, .error = error_data(error)});
+    run_.ctx.events().drop_partial(call);
+  }
+
+  void complete(ModelTurn turn) {
+    const OpenAttempt& open = *run_.state.attempt;
+    const CallId call(open.call);
+    MessagePtr message =
+        with_call_ids(std::move(turn.message), run_.state.offset + open.seq);
+    payload::ModelCompleted said{.call = open.call,
+                                 .model = turn.model.empty() ? run_.plan->model_id : turn.model,
+                                 .text = message->text(),
+                                 .finish = std::string(name_of(turn.finish)),
+                                 .usage = turn.usage};
+    for (const ToolCall* asked : message->tool_calls()) {
+      auto parsed = parse_json(asked->arguments);
+      said.tool_calls.push_back({asked->id.text(), asked->tool,
+                                 parsed ? *std::move(parsed) : Json(asked->arguments)});
+    }
+    said.cost = cost_of(turn);
+    said.duration_ms = milliseconds(run_.ctx.loop().wall() - open.started);
+    if (!turn.raw.is_null()) said.response = std::move(turn.raw);
+    const std::int64_t nanos = said.cost ? said.cost->nanos() : 0;
+    run_.hold.settle({.model_calls = 1, .tokens = turn.usage.total(), .cost = nanos});
+    record(run_, Kind::model_completed, said, std::move(message));
+    run_.ctx.events().drop_partial(call);
+  }
+
+ private:
+  std::optional<Cost> cost_of(const ModelTurn& turn) const {
+    if (turn.cost) return turn.cost;
+    const auto& price = run_.plan->model->profile().price;
+    return price ? estimate_cost(*price, turn.usage) : Cost::unknown();
+  }
+
+  LiveRun& run_;
+};
+
+Task<Result<ModelTurn>> ask(LiveRun& run, const OpenAttempt& open) {
+  const Until until = until_of(run);
+  // The intent is on disk before the request leaves.
+  auto durable = run.ctx.events().durable(open.seq, until);
+  TUG_CO_TRY(written, co_await std::move(durable));
+  ModelRequest request = request_of(run);
+  request.reservation = open.reservation;
+  std::optional<Error> thrown;
+  try {
+    std::unique_ptr<ModelStream> stream = run.plan->model->ask(std::move(request), until);
+    DeltaShow show(run, open.call, run.state.offset + open.seq);
+    auto collecting = collect(*stream, &show);
+    Result<ModelTurn> turn = co_await std::move(collecting);
+    co_return turn;
+  } catch (...) {
+    thrown = detail::error_in_flight("model " + run.plan->model_id);
+  }
+  co_return Failure(*std::move(thrown));
+}
+
+}  // namespace
+
+Until until_of(const LiveRun& run) {
+  return {run.ctx.cancel(), run.ctx.budget().deadline(run.ctx.loop().now())};
+}
+
+Result<void> begin_attempt(LiveRun& run) {
+  ContextWindow window = window_of(run);
+  const auto& price = run.plan->model->profile().price;
+  TUG_TRY(held, run.ctx.budget().hold_model_call(
+                    {.prompt_tokens = window.prompt_tokens,
+                     .max_output_tokens = window.reserved_output_tokens,
+                     .price = price ? &*price : nullptr}));
+  TUG_TRY(reservation, guarded("model " + run.plan->model_id, [&] {
+            return run.plan->model->reserve(request_of(run));
+          }));
+  run.ctx.set_turn(run.state.turn + 1);
+  const Seq seq = run.ctx.events().last_seq() + 1;
+  payload::ModelStarted intent{.call = "m" + std::to_string(run.state.offset + seq),
+                               .attempt = 1,
+                               .model = run.plan->model_id,
+                               .provider = run.plan->model->profile().provider,
+                               .request_kind = "turn",
+                               .held = to_json(held.hold.amount()),
+                               .context = to_json(window)};
+  if (!reservation.is_null()) intent.reservation = reservation;
+  run.ctx.set_window(std::move(window));
+  run.hold = std::move(held.hold);
+  run.tree.reserve(run.plan->model_id, std::move(reservation));
+  record(run, Kind::model_started, intent);
+  return {};
+}
+
+Task<void> make_attempt(LiveRun& run) {
+  AttemptPartner partner(run);
+  const OpenAttempt open = *run.state.attempt;
+  // A state that was folded has no hold: what its record says was held is taken again, or, where
+  // the limits do not allow that any more, counted.
+  if (!run.hold.open()) {
+    auto again = run.ctx.budget().hold(open.held);
+    if (again) {
+      run.hold = *std::move(again);
+    } else {
+      run.ctx.budget().charge(open.held);
+    }
+  }
+  auto asking = ask(run, open);
+  Result<ModelTurn> turn = co_await std::move(asking);
+  if (turn) {
+    partner.complete(*std::move(turn));
+  } else {
+    partner.fail(turn.error());
+  }
+}
+
+}  // namespace tug

@@ -1,0 +1,415 @@
+#include "agent/run_state.h"
+
+#include <algorithm>
+
+#include "core/try.h"
+#include "tug/core/enum_names.h"
+#include "tug/core/error_json.h"
+
+namespace tug {
+namespace {
+
+Failure out_of_place(const Event& event, std::string_view why) {
+  return fail(ErrorKind::invalid,
+              "record " + std::to_string(event.seq) + " (" + std::string(event.name()) +
+                  ") does not follow what was there: " + std::string(why),
+              "`tug replay` verifies the journal");
+}
+
+std::string text_of(const Json& data, std::string_view key) {
+  return std::string(data[key].as_string());
+}
+
+Amount amount_from(const Json& json) {
+  return {.model_calls = json["model_calls"].as_int().value_or(0),
+          .tool_calls = json["tool_calls"].as_int().value_or(0),
+          .tokens = json["tokens"].as_int().value_or(0),
+          .cost = json["cost"].as_int().value_or(0)};
+}
+
+Spending spending_in(const Json& data) {
+  Spending spent;
+  if (const Json* usage = data.find("usage")) {
+    spent.usage = JsonForm<Usage>::read(*usage).value_or(Usage{});
+  }
+  if (const Json* cost = data.find("cost")) {
+    spent.cost = JsonForm<Cost>::read(*cost).value_or(Cost::unknown());
+  }
+  return spent;
+}
+
+void add(Spending& to, const Spending& spent) {
+  to.usage += spent.usage;
+  to.cost += spent.cost;
+}
+
+bool is_blank(const Message& message) {
+  return std::ranges::all_of(message.parts(), [](const Part& part) {
+    const auto* text = std::get_if<TextPart>(&part);
+    return text && text->text.find_first_not_of(" \t\r\n") == std::string::npos;
+  });
+}
+
+Result<void> append_user(RunState& state, const MessagePtr& message) {
+  state.bytes += message->size();
+  return state.transcript.append_user(message);
+}
+
+void read_window(RunState& state, const Json& window) {
+  if (window.is_null()) return;
+  state.window.model = text_of(window, "model");
+  state.window.max_tokens = window["max_tokens"].as_int().value_or(0);
+  state.window.reserved_output_tokens = window["reserved_output_tokens"].as_int().value_or(0);
+  state.window.prompt_tokens = window["prompt_tokens"].as_int().value_or(0);
+  state.window.source = text_of(window, "source");
+}
+
+// As JSON where they are JSON, else as the text the model wrote.
+Json arguments_of(const ToolCall& call) {
+  auto parsed = parse_json(call.arguments);
+  return parsed ? *std::move(parsed) : Json(call.arguments);
+}
+
+// What a call became, in the order of the calls.
+void keep_records(RunState& state) {
+  for (OpenCall& open : state.calls) {
+    if (!open.result) continue;
+    ToolCallRecord record{.id = open.call.id,
+                          .provider_id = open.call.provider_id,
+                          .tool = open.call.tool,
+                          .arguments = open.args,
+                          .result = *open.result,
+                          .duration_ms = open.duration_ms};
+    if (!open.started) record.arguments = arguments_of(open.call);
+    if (const Json* kind = open.result->metadata.find("retry_kind")) {
+      record.retry_kind = std::string(kind->as_string());
+    }
+    state.tool_calls.push_back(std::move(record));
+  }
+}
+
+// Every call has its result: they become one message. Otherwise: what is left to do?
+Result<void> settle_calls(RunState& state) {
+  bool decided = true;
+  bool answered = true;
+  for (const OpenCall& open : state.calls) {
+    decided = decided && (open.started || open.result);
+    answered = answered && open.result;
+  }
+  if (!answered) {
+    state.phase = decided ? Phase::running : Phase::admitting;
+    return {};
+  }
+  std::vector<ToolResult> results;
+  results.reserve(state.calls.size());
+  for (OpenCall& open : state.calls) results.push_back(*open.result);
+  TUG_TRY(message, state.transcript.append_results(std::move(results)));
+  state.bytes += message->size();
+  keep_records(state);
+  state.calls.clear();
+  state.phase = Phase::ready;
+  return {};
+}
+
+Result<OpenCall*> call_of(RunState& state, const Event& event) {
+  const std::string_view id = event.data["call_id"].as_string();
+  for (OpenCall& open : state.calls) {
+    if (open.call.id.text() == id) return &open;
+  }
+  return out_of_place(event, "no such call is open");
+}
+
+Result<void> start_run(RunState& state, const Event& event) {
+  if (state.who) return out_of_place(event, "the run has begun already");
+  state.who = event.who;
+  state.prompt = text_of(event.data, "prompt");
+  state.model = text_of(event.data, "model");
+  state.started = event.ts;
+  state.segment = event.ts;
+  if (!event.message) return {};
+  return append_user(state, event.message);
+}
+
+Result<void> resume_run(RunState& state, const Event& event) {
+  if (!state.who) return out_of_place(event, "the run has not begun");
+  // A segment that has no terminal event lasted until its last record.
+  if (!state.ending) state.alive += state.updated - state.segment;
+  state.segment = event.ts;
+  state.ending.reset();
+  state.limit.reset();
+  state.failure.reset();
+  if (const Json* model = event.data.find("model")) state.model = std::string(model->as_string());
+  state.phase = Phase::ready;
+  if (state.attempt) state.phase = Phase::asked;
+  if (!state.calls.empty()) {
+    TUG_TRY(settled, settle_calls(state));
+  }
+  if (!event.message) return {};
+  return append_user(state, event.message);
+}
+
+Result<void> start_attempt(RunState& state, const Event& event) {
+  if (state.phase != Phase::ready) return out_of_place(event, "something else is open");
+  const Json& data = event.data;
+  OpenAttempt attempt{.call = text_of(data, "call"),
+                      .attempt = static_cast<std::uint32_t>(data["attempt"].as_uint().value_or(1)),
+                      .seq = event.seq,
+                      .reservation = data["reservation"],
+                      .held = amount_from(data["held"]),
+                      .started = event.ts};
+  state.attempt = std::move(attempt);
+  state.failure.reset();
+  state.turn = event.turn;
+  ++state.counts.attempts;
+  read_window(state, data["context"]);
+  state.phase = Phase::asked;
+  return {};
+}
+
+Result<void> complete_attempt(RunState& state, const Event& event) {
+  if (!state.attempt) return out_of_place(event, "no attempt is open");
+  if (!event.message) return out_of_place(event, "it has no message");
+  const Seq seq = state.offset + state.attempt->seq;
+  state.attempt.reset();
+  ++state.counts.model_calls;
+  const Spending spent = spending_in(event.data);
+  add(state.own, spent);
+  add(state.subtree, spent);
+  state.used +=
+      {.model_calls = 1, .tokens = spent.usage.total(), .cost = spent.cost.nanos()};
+  if (spent.usage.input_tokens > 0) {
+    state.window.prompt_tokens = spent.usage.input_tokens;
+    state.window.source = "provider";
+  }
+  if (const Json* response = event.data.find("response")) state.responses.push_back(*response);
+  state.finish = finish_from(event.data["finish"].as_string()).value_or(Finish::other);
+  state.phase = Phase::admitting;
+  // A blank turn is asked for again or ends the run; no provider takes one back.
+  if (is_blank(*event.message)) {
+    ++state.empty_answers;
+    state.text.clear();
+    if (state.finish == Finish::pause) state.phase = Phase::ready;
+    return {};
+  }
+  state.empty_answers = 0;
+  TUG_TRY(message, state.transcript.append_turn(event.message, seq));
+  state.bytes += message->size();
+  state.text = message->text();
+  for (const ToolCall* call : message->tool_calls()) state.calls.push_back({.call = *call});
+  if (state.calls.empty() && state.finish == Finish::pause) state.phase = Phase::ready;
+  if (!state.calls.empty()) {
+    state.text_before.clear();
+    state.continued = 0;
+  }
+  return {};
+}
+
+Result<void> fail_attempt(RunState& state, const Event& event) {
+  if (!state.attempt) return out_of_place(event, "no attempt is open");
+  state.attempt.reset();
+  state.used += amount_from(event.data["spent"]);
+  const Spending spent = spending_in(event.data);
+  add(state.own, spent);
+  add(state.subtree, spent);
+  state.failure = error_from_json(event.data["error"]);
+  state.phase = Phase::ready;
+  return {};
+}
+
+Result<void> start_call(RunState& state, const Event& event) {
+  TUG_TRY(open, call_of(state, event));
+  if (open->started || open->result) return out_of_place(event, "the call is decided already");
+  open->started = event.seq;
+  open->args = event.data["arguments"];
+  ++state.counts.tool_calls;
+  state.used.tool_calls += 1;
+  return settle_calls(state);
+}
+
+Result<void> refuse_call(RunState& state, const Event& event, std::string_view error_type) {
+  TUG_TRY(open, call_of(state, event));
+  if (open->started || open->result) return out_of_place(event, "the call is decided already");
+  open->result = ToolResult::error(text_of(event.data, "output"), error_type);
+  open->result->call = open->call.id;
+  open->result->tool = open->call.tool;
+  ++state.counts.tool_calls;
+  state.used.tool_calls += 1;
+  if (event.kind == Kind::tool_denied) {
+    state.denials.push_back({open->call.id, open->call.tool, text_of(event.data, "reason")});
+  }
+  return settle_calls(state);
+}
+
+Result<void> end_call(RunState& state, const Event& event) {
+  TUG_TRY(open, call_of(state, event));
+  if (!open->started) return out_of_place(event, "the call was never started");
+  if (open->result) return out_of_place(event, "the call has ended already");
+  const Json& data = event.data;
+  open->result = ToolResult{.call = open->call.id,
+                            .tool = open->call.tool,
+                            .ok = data["ok"].as_bool(),
+                            .content = text_of(data, "output"),
+                            .metadata = data["metadata"]};
+  open->duration_ms = data["duration_ms"].as_int().value_or(0);
+  if (data["cancelled"].as_bool()) ++state.counts.cancelled_tool_calls;
+  return settle_calls(state);
+}
+
+Result<void> retry_output(RunState& state, const Event& event) {
+  const std::string_view reason = event.data["reason"].as_string();
+  if (reason == "length") {
+    state.text_before += state.text;
+    ++state.continued;
+  } else {
+    ++state.counts.output_retries;
+  }
+  state.phase = Phase::ready;
+  if (!event.message) return {};
+  return append_user(state, event.message);
+}
+
+void reach_limit(RunState& state, const Event& event) {
+  const Json& data = event.data;
+  const auto kind = enum_value<LimitKind>(data["limit"].as_string());
+  state.limit = limit_error({.kind = kind.value_or(LimitKind::model_calls),
+                             .limit = data["max"].as_int().value_or(0),
+                             .used = data["used"].as_int().value_or(0),
+                             .scope = text_of(data, "scope")});
+}
+
+Result<void> end_run(RunState& state, const Event& event) {
+  if (state.ending) return out_of_place(event, "the segment has ended already");
+  Ending ending;
+  ending.stop = stop_reason_from(event.data["stop_reason"].as_string()).value_or(StopReason::error);
+  if (event.kind == Kind::run_completed) ending.status = RunStatus::completed;
+  if (event.kind == Kind::run_failed) ending.status = RunStatus::failed;
+  if (event.kind == Kind::run_cancelled) ending.status = RunStatus::cancelled;
+  if (event.kind == Kind::run_paused) ending.status = RunStatus::parked;
+  const Json& error = event.data["result"]["error"];
+  if (!error.is_null()) ending.error = error_from_json(error);
+  state.alive += event.ts - state.segment;
+  if (ending.status == RunStatus::parked) {
+    state.phase = Phase::parked;
+  } else {
+    TUG_TRY(closed, close_calls(state, closing_reason(ending)));
+    state.phase = Phase::ended;
+  }
+  state.ending = std::move(ending);
+  return {};
+}
+
+}  // namespace
+
+Error limit_error(const Limit& limit) {
+  const bool clock = limit.kind == LimitKind::wall_clock;
+  std::string message = "the run reached its limit of " + std::to_string(limit.limit) + " " +
+                        (clock ? "milliseconds" : std::string(name_of(limit.kind)));
+  std::ranges::replace(message, '_', ' ');
+  return Error(ErrorKind::exhausted, std::move(message), "raise the limit and resume the run",
+               limit);
+}
+
+Result<void> close_calls(RunState& state, const std::string& reason) {
+  if (state.calls.empty()) return {};
+  std::vector<ToolResult> finished;
+  for (OpenCall& open : state.calls) {
+    if (open.result) {
+      finished.push_back(*open.result);
+      continue;
+    }
+    open.result = ToolResult::error(reason, "ToolCallCancelled");
+    open.result->call = open.call.id;
+    open.result->tool = open.call.tool;
+  }
+  TUG_TRY(message, state.transcript.close_open(reason, std::move(finished)));
+  if (message) state.bytes += message->size();
+  keep_records(state);
+  state.calls.clear();
+  return {};
+}
+
+Result<void> apply(RunState& state, const Event& event) {
+  if (event.live != 0) return {};
+  Result<void> applied;
+  switch (event.kind) {
+    case Kind::run_started:
+      applied = start_run(state, event);
+      break;
+    case Kind::run_resumed:
+      applied = resume_run(state, event);
+      break;
+    case Kind::model_started:
+      applied = start_attempt(state, event);
+      break;
+    case Kind::model_completed:
+      applied = complete_attempt(state, event);
+      break;
+    case Kind::model_failed:
+      applied = fail_attempt(state, event);
+      break;
+    case Kind::tool_started:
+      applied = start_call(state, event);
+      break;
+    case Kind::tool_unknown:
+      applied = refuse_call(state, event, "UnknownTool");
+      break;
+    case Kind::tool_invalid_args:
+      applied = refuse_call(state, event, "InvalidArguments");
+      break;
+    case Kind::tool_denied:
+      applied = refuse_call(state, event, "ToolCallDenied");
+      break;
+    case Kind::tool_completed:
+    case Kind::tool_failed:
+    case Kind::tool_outcome_unknown:
+      applied = end_call(state, event);
+      break;
+    case Kind::output_retry:
+      applied = retry_output(state, event);
+      break;
+    case Kind::limit_reached:
+      reach_limit(state, event);
+      break;
+    case Kind::run_completed:
+    case Kind::run_failed:
+    case Kind::run_cancelled:
+    case Kind::run_paused:
+      applied = end_run(state, event);
+      break;
+    default:
+      break;
+  }
+  if (!applied) return applied;
+  state.last_seq = event.seq;
+  state.updated = event.ts;
+  return {};
+}
+
+void apply_below(RunState& state, const Event& event) {
+  if (event.kind != Kind::model_completed && event.kind != Kind::model_failed) return;
+  add(state.subtree, spending_in(event.data));
+}
+
+MessagePtr with_call_ids(MessagePtr message, Seq seq) {
+  if (message->tool_calls().empty()) return message;
+  std::vector<Part> parts = message->parts();
+  std::uint32_t index = 0;
+  for (Part& part : parts) {
+    if (auto* call = std::get_if<ToolCall>(&part)) call->id = make_call_id(seq, index++);
+  }
+  return Message::make(message->role(), std::move(parts));
+}
+
+std::string closing_reason(const Ending& ending) {
+  switch (ending.stop) {
+    case StopReason::limit_reached:
+      return "not run: the run reached a limit";
+    case StopReason::cancelled:
+    case StopReason::cancelled_by_hook:
+      return "not run: the run was cancelled";
+    default:
+      return "not run: the run ended before this call";
+  }
+}
+
+}  // namespace tug

@@ -1,0 +1,114 @@
+// One run as a value: what its records say. `apply` is the only code that changes it, live and on
+// resume alike; the loop reads it and acts.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tug/agent/result.h"
+#include "tug/context/budget.h"
+#include "tug/context/transcript.h"
+#include "tug/core/model_turn.h"
+#include "tug/journal/event.h"
+
+namespace tug {
+
+// What the next step of a run is about.
+enum class Phase : std::uint8_t {
+  ready,      // nothing is open: ask the model, or end
+  asked,      // an attempt is recorded and has no partner
+  admitting,  // a whole turn is there: decide what it means, call by call
+  running,    // every call is decided and some wait for their results
+  parked,     // ended for now; another segment may follow
+  ended,
+};
+
+// A try to get an answer from a model, recorded and without a partner yet.
+struct OpenAttempt {
+  std::string call;
+  std::uint32_t attempt = 1;
+  Seq seq = 0;  // of its model.started; the calls of its answer are named by it
+  Json reservation;
+  Amount held;
+  Time started{};
+};
+
+// A call of the newest turn.
+struct OpenCall {
+  ToolCall call;
+  Json args;             // as it was started with
+  Seq started = 0;       // of its tool.started; 0 while it is undecided or was refused
+  std::optional<ToolResult> result;
+  std::int64_t duration_ms = 0;
+};
+
+struct Ending {
+  RunStatus status = RunStatus::failed;
+  StopReason stop = StopReason::error;
+  std::optional<Error> error;
+};
+
+struct RunState {
+  LineagePtr who;
+  std::string prompt;
+  std::string model;
+  Phase phase = Phase::ready;
+  Seq last_seq = 0;
+  // Call ids are `<offset + seq>.<index>`: a run with a base counts on from it.
+  Seq offset = 0;
+
+  Transcript transcript;
+  std::size_t bytes = 0;  // of the transcript's messages
+  std::uint32_t turn = 0;
+  std::optional<OpenAttempt> attempt;
+  std::optional<Error> failure;  // of the newest attempt, until somebody decided about it
+  Finish finish = Finish::stop;  // of the newest turn
+  std::vector<OpenCall> calls;   // of the newest turn, until all have results
+  std::string text;              // of the newest turn
+  std::string text_before;       // parts of an answer that was cut and goes on
+  std::uint32_t continued = 0;   // how often in a row
+  std::uint32_t empty_answers = 0;  // in a row
+
+  RunCounts counts;
+  Spending own;
+  Spending subtree;
+  Amount used;  // what the budget has to count, own
+  ContextWindow window;
+  std::vector<Json> responses;
+  std::vector<ToolCallRecord> tool_calls;
+  std::vector<Denial> denials;
+  std::optional<Error> limit;  // that was reached
+
+  Time started{};
+  Time updated{};
+  Time segment{};        // when the segment in hand began
+  Duration alive{};      // of the segments before it
+  std::optional<Ending> ending;
+
+  Duration alive_at(Time now) const { return ending ? alive : alive + (now - segment); }
+};
+
+// Takes one record (or live event, which changes nothing) of this run. `invalid` for a record that
+// cannot follow what was there: the journal is damaged or of another version.
+Result<void> apply(RunState& state, const Event& event);
+// Takes a record of a run below this one: what the subtree has spent.
+void apply_below(RunState& state, const Event& event);
+
+// The run as it stands.
+RunResult result_of(const RunState& state);
+RunStatusRecord status_of(const RunState& state);
+// What `tug runs` shows of a root.
+Json summary_of(const RunState& state);
+
+// Answers the calls that are open with `reason`; those that have results keep them.
+Result<void> close_calls(RunState& state, const std::string& reason);
+// The same message with our ids: `seq` is that of the attempt that brought it.
+MessagePtr with_call_ids(MessagePtr message, Seq seq);
+// What a run that reached a limit says.
+Error limit_error(const Limit& limit);
+// What a model is told about a call that its run will never answer.
+std::string closing_reason(const Ending& ending);
+
+}  // namespace tug

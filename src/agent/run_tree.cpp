@@ -1,0 +1,83 @@
+#include "agent/run_tree.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "tug/core/error_json.h"
+#include "tug/journal/journal.h"
+
+namespace tug {
+
+LiveRun::LiveRun(RunTree& tree_of_run, Context context, RunPlanPtr with, RunState folded)
+    : tree(tree_of_run),
+      ctx(std::move(context)),
+      plan(std::move(with)),
+      state(std::move(folded)),
+      parent(tree.find(ctx.id().parent_run_id)),
+      background(ctx.loop(), ctx.cancel()) {
+  tree.runs_.push_back(this);
+}
+
+LiveRun::~LiveRun() { std::erase(tree.runs_, this); }
+
+std::shared_ptr<RunTree> RunTree::of(const Context& ctx) {
+  if (const TreeSlot* slot = ctx.get<TreeSlot>()) return slot->tree;
+  auto tree = std::make_shared<RunTree>();
+  ctx.inherit(TreeSlot{tree});
+  return tree;
+}
+
+// The newest are looked for most.
+LiveRun* RunTree::find(const RunId& run) const noexcept {
+  if (run.empty()) return nullptr;
+  const auto found = std::find_if(runs_.rbegin(), runs_.rend(), [&](const LiveRun* live) {
+    return live->ctx.id().run_id == run;
+  });
+  return found == runs_.rend() ? nullptr : *found;
+}
+
+std::shared_ptr<const std::vector<Json>> RunTree::reserved(const std::string& model) const {
+  const auto found = reserved_.find(model);
+  if (found == reserved_.end()) return nullptr;
+  return found->second;
+}
+
+void RunTree::reserve(const std::string& model, Json reservation) {
+  if (reservation.is_null()) return;
+  auto& list = reserved_[model];
+  // Somebody may still read the list as it was.
+  if (!list || list.use_count() > 1) {
+    list = list ? std::make_shared<std::vector<Json>>(*list)
+                : std::make_shared<std::vector<Json>>();
+  }
+  list->push_back(std::move(reservation));
+}
+
+Seq record_data(LiveRun& run, Kind kind, Json data, MessagePtr message) {
+  RootLog& log = run.ctx.events();
+  Event event{.kind = kind,
+              .seq = log.last_seq() + 1,
+              .turn = run.ctx.id().turn,
+              .ts = run.ctx.loop().wall(),
+              .who = run.ctx.lineage(),
+              .data = std::move(data),
+              .message = std::move(message)};
+  if (auto applied = apply(run.state, event); !applied) {
+    throw std::logic_error(applied.error().message());
+  }
+  for (LiveRun* above = run.parent; above; above = above->parent) apply_below(above->state, event);
+  return log.emit(std::move(event));
+}
+
+payload::ErrorData error_data(const Error& error) {
+  const Json json = to_json(error);
+  payload::ErrorData data{.kind = std::string(name_of(error.kind())), .message = error.message()};
+  if (const Json* detail = json.find("detail"); detail && !detail->is_null()) {
+    data.detail = *detail;
+  }
+  if (!error.fix().empty()) data.fix = error.fix();
+  data.retryable = is_retryable(error);
+  return data;
+}
+
+}  // namespace tug
