@@ -35,8 +35,8 @@ std::vector<Flag> config_flags(ConfigFlags& flags) {
   std::vector<Flag> list;
   for (const KeyFlag& row : kKeyFlags)
     list.push_back({row.names, row.value, row.help, &flags.by_key[row.key]});
-  list.push_back(
-      {"--system-prompt-file", "FILE", "The same from a file", &flags.system_prompt_file});
+  list.push_back({"--system-prompt-file", "FILE", "The system prompt, from a file",
+                  &flags.system_prompt_file});
   list.push_back({"--config", "FILE", "Read this file too, above the others", &flags.file});
   list.push_back(
       {"--bare", nullptr, "Read no configuration of the user or the folder", &flags.bare});
@@ -49,8 +49,7 @@ std::vector<Flag> run_flags(RunFlags& flags) {
   return config_flags(flags.config) +
          std::vector<Flag>{
              {"--stream", "KINDS",
-              "With stream-json, which events: messages (model.*), tools (tool.*), updates (other "
-              "records), events (all, the default), final (the last one); joined with commas",
+              "Of stream-json: messages, tools, updates (the other records), events (all), final",
               &output.stream},
              {"--thread", "ID", "The conversation it belongs to", &labels.thread},
              {"--tag", "TAG", "A tag of the whole tree", &labels.tags},

@@ -90,7 +90,9 @@ Result<void> add_rows(Models& models, const Config& config) {
     ModelOverride change{.provider = config.text(row + "provider"),
                          .name = config.text(row + "id")};
     if (change.provider.empty()) {
-      return fail(ErrorKind::invalid, "a row of [[models]] names no provider",
+      const auto first = config.settings.lower_bound(row);
+      return fail(ErrorKind::invalid,
+                  first->second.source + ": the row of [[models]] names no provider",
                   "add provider = \"..\" to every row");
     }
     change.context_tokens = config.value(row + "context").as_int();

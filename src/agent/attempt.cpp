@@ -102,8 +102,7 @@ class AttemptPartner {
   void complete(ModelTurn turn) {
     const OpenAttempt& open = *run_.state.attempt;
     const CallId call(open.call);
-    MessagePtr message =
-        with_call_ids(std::move(turn.message), run_.state.offset + open.seq);
+    MessagePtr message = with_call_ids(std::move(turn.message), run_.state.offset + open.seq);
     payload::ModelCompleted said{.call = open.call,
                                  .model = turn.model.empty() ? run_.plan->model_id : turn.model,
                                  .text = message->text(),
@@ -111,8 +110,8 @@ class AttemptPartner {
                                  .usage = turn.usage};
     for (const ToolCall* asked : message->tool_calls()) {
       auto parsed = parse_json(asked->arguments);
-      said.tool_calls.push_back({asked->id.text(), asked->tool,
-                                 parsed ? *std::move(parsed) : Json(asked->arguments)});
+      said.tool_calls.push_back(
+          {asked->id.text(), asked->tool, parsed ? *std::move(parsed) : Json(asked->arguments)});
     }
     said.cost = cost_of(turn);
     said.duration_ms = milliseconds(run_.ctx.loop().wall() - open.started);
@@ -162,13 +161,12 @@ Until until_of(const LiveRun& run) {
 Result<void> begin_attempt(LiveRun& run) {
   ContextWindow window = window_of(run);
   const auto& price = run.plan->model->profile().price;
-  TUG_TRY(held, run.ctx.budget().hold_model_call(
-                    {.prompt_tokens = window.prompt_tokens,
-                     .max_output_tokens = window.reserved_output_tokens,
-                     .price = price ? &*price : nullptr}));
-  TUG_TRY(reservation, guarded("model " + run.plan->model_id, [&] {
-            return run.plan->model->reserve(request_of(run));
-          }));
+  TUG_TRY(held,
+          run.ctx.budget().hold_model_call({.prompt_tokens = window.prompt_tokens,
+                                            .max_output_tokens = window.reserved_output_tokens,
+                                            .price = price ? &*price : nullptr}));
+  TUG_TRY(reservation, guarded("model " + run.plan->model_id,
+                               [&] { return run.plan->model->reserve(request_of(run)); }));
   run.ctx.set_turn(run.state.turn + 1);
   const Seq seq = run.ctx.events().last_seq() + 1;
   payload::ModelStarted intent{.call = "m" + std::to_string(run.state.offset + seq),

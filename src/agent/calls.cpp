@@ -21,9 +21,8 @@ std::vector<std::string> names_of(const ToolSet& tools) {
 
 void record_unknown(LiveRun& run, const ToolCall& call) {
   const std::string nearest = run.plan->tools.nearest(call.tool);
-  payload::ToolUnknown unknown{.call_id = call.id.text(),
-                               .tool = call.tool,
-                               .arguments = arguments_of(call)};
+  payload::ToolUnknown unknown{
+      .call_id = call.id.text(), .tool = call.tool, .arguments = arguments_of(call)};
   if (!nearest.empty()) unknown.nearest = nearest;
   unknown.output = unknown_tool_result(call.tool, nearest, names_of(run.plan->tools)).content;
   record(run, Kind::tool_unknown, unknown);
@@ -47,9 +46,9 @@ void admit_call(LiveRun& run, const ToolCall& call, std::uint32_t index) {
     return record_invalid(run, call, checked.error().message(), std::move(told.content));
   }
   for (const std::string& field : checked->forged) {
-    record(run, Kind::tool_forged_argument,
-           payload::ToolForgedArgument{
-               .call_id = call.id.text(), .tool = call.tool, .field = field});
+    record(
+        run, Kind::tool_forged_argument,
+        payload::ToolForgedArgument{.call_id = call.id.text(), .tool = call.tool, .field = field});
   }
   record(run, Kind::tool_started,
          payload::ToolStarted{.call_id = call.id.text(),

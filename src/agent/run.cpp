@@ -155,20 +155,19 @@ struct Decide {
   // A turn that paused never gets here: applying it made the run ready again.
   std::optional<Ending> operator()(next::Pause) const { return std::nullopt; }
   std::optional<Ending> operator()(const next::Unexpected& unexpected) const {
-    return Ending{RunStatus::failed, unexpected.stop,
-                  Error(ErrorKind::internal, std::string(unexpected.why),
-                        "ask again, or ask another model")};
+    return Ending{
+        RunStatus::failed, unexpected.stop,
+        Error(ErrorKind::internal, std::string(unexpected.why), "ask again, or ask another model")};
   }
 };
 
 std::optional<Ending> decide(LiveRun& run) {
   const RunState& state = run.state;
-  const TurnFacts facts{
-      .finish = state.finish,
-      .calls = !state.calls.empty(),
-      .text = state.empty_answers == 0,
-      .continued = state.continued,
-      .empty_before = state.empty_answers == 0 ? 0 : state.empty_answers - 1};
+  const TurnFacts facts{.finish = state.finish,
+                        .calls = !state.calls.empty(),
+                        .text = state.empty_answers == 0,
+                        .continued = state.continued,
+                        .empty_before = state.empty_answers == 0 ? 0 : state.empty_answers - 1};
   return std::visit(Decide{run}, resolve(facts));
 }
 

@@ -16,9 +16,8 @@ RunPlanPtr make_run_plan(ModelPtr model, std::string system, const ToolSet& tool
     if (spec.visibility != Visibility::model || (spec.needs_terminal && !interactive)) continue;
     plan->tools.add(tool);
     specs->push_back(tool->shared_spec());
-    declared.push_back(Json::object({{"name", spec.name},
-                                     {"description", spec.description},
-                                     {"parameters", spec.parameters}}));
+    declared.push_back(Json::object(
+        {{"name", spec.name}, {"description", spec.description}, {"parameters", spec.parameters}}));
   }
   plan->specs = std::move(specs);
   plan->constants = print_json(

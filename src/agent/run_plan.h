@@ -1,5 +1,5 @@
-// What a run is frozen with when it starts: model, instructions, tools, limits. Immutable; shared by
-// the runs that are alike.
+// What a run is frozen with when it starts: model, instructions, tools, limits. Immutable; shared
+// by the runs that are alike.
 #pragma once
 
 #include <cstdint>

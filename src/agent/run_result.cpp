@@ -98,14 +98,13 @@ RunStatusRecord status_of(const RunState& state) {
 }
 
 Json summary_of(const RunState& state) {
-  return Json::object(
-      {{"prompt", state.prompt.substr(0, 200)},
-       {"model", state.model},
-       {"stop_reason", state.ending ? Json(name_of(state.ending->stop)) : Json()},
-       {"model_calls", state.counts.model_calls},
-       {"tool_calls", state.counts.tool_calls},
-       {"usage", JsonForm<Usage>::write(state.subtree.usage)},
-       {"cost", JsonForm<Cost>::write(state.subtree.cost)}});
+  return Json::object({{"prompt", state.prompt.substr(0, 200)},
+                       {"model", state.model},
+                       {"stop_reason", state.ending ? Json(name_of(state.ending->stop)) : Json()},
+                       {"model_calls", state.counts.model_calls},
+                       {"tool_calls", state.counts.tool_calls},
+                       {"usage", JsonForm<Usage>::write(state.subtree.usage)},
+                       {"cost", JsonForm<Cost>::write(state.subtree.cost)}});
 }
 
 Json to_json(const RunResult& result) {
@@ -118,9 +117,8 @@ Json to_json(const RunResult& result) {
   }
   Json denials = Json::array();
   for (const Denial& denial : result.denials) {
-    denials.push_back(Json::object({{"call_id", denial.call.text()},
-                                    {"tool", denial.tool},
-                                    {"reason", denial.reason}}));
+    denials.push_back(Json::object(
+        {{"call_id", denial.call.text()}, {"tool", denial.tool}, {"reason", denial.reason}}));
   }
   return Json::object({{"run_id", result.id.text()},
                        {"root_run_id", result.root.text()},

@@ -175,8 +175,7 @@ Result<void> complete_attempt(RunState& state, const Event& event) {
   const Spending spent = spending_in(event.data);
   add(state.own, spent);
   add(state.subtree, spent);
-  state.used +=
-      {.model_calls = 1, .tokens = spent.usage.total(), .cost = spent.cost.nanos()};
+  state.used += {.model_calls = 1, .tokens = spent.usage.total(), .cost = spent.cost.nanos()};
   if (spent.usage.input_tokens > 0) {
     state.window.prompt_tokens = spent.usage.input_tokens;
     state.window.source = "provider";

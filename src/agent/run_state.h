@@ -38,8 +38,8 @@ struct OpenAttempt {
 // A call of the newest turn.
 struct OpenCall {
   ToolCall call;
-  Json args;             // as it was started with
-  Seq started = 0;       // of its tool.started; 0 while it is undecided or was refused
+  Json args;        // as it was started with
+  Seq started = 0;  // of its tool.started; 0 while it is undecided or was refused
   std::optional<ToolResult> result;
   std::int64_t duration_ms = 0;
 };
@@ -63,12 +63,12 @@ struct RunState {
   std::size_t bytes = 0;  // of the transcript's messages
   std::uint32_t turn = 0;
   std::optional<OpenAttempt> attempt;
-  std::optional<Error> failure;  // of the newest attempt, until somebody decided about it
-  Finish finish = Finish::stop;  // of the newest turn
-  std::vector<OpenCall> calls;   // of the newest turn, until all have results
-  std::string text;              // of the newest turn
-  std::string text_before;       // parts of an answer that was cut and goes on
-  std::uint32_t continued = 0;   // how often in a row
+  std::optional<Error> failure;     // of the newest attempt, until somebody decided about it
+  Finish finish = Finish::stop;     // of the newest turn
+  std::vector<OpenCall> calls;      // of the newest turn, until all have results
+  std::string text;                 // of the newest turn
+  std::string text_before;          // parts of an answer that was cut and goes on
+  std::uint32_t continued = 0;      // how often in a row
   std::uint32_t empty_answers = 0;  // in a row
 
   RunCounts counts;
@@ -83,8 +83,8 @@ struct RunState {
 
   Time started{};
   Time updated{};
-  Time segment{};        // when the segment in hand began
-  Duration alive{};      // of the segments before it
+  Time segment{};    // when the segment in hand began
+  Duration alive{};  // of the segments before it
   std::optional<Ending> ending;
 
   Duration alive_at(Time now) const { return ending ? alive : alive + (now - segment); }

@@ -47,8 +47,8 @@ void RunTree::reserve(const std::string& model, Json reservation) {
   auto& list = reserved_[model];
   // Somebody may still read the list as it was.
   if (!list || list.use_count() > 1) {
-    list = list ? std::make_shared<std::vector<Json>>(*list)
-                : std::make_shared<std::vector<Json>>();
+    list =
+        list ? std::make_shared<std::vector<Json>>(*list) : std::make_shared<std::vector<Json>>();
   }
   list->push_back(std::move(reservation));
 }

@@ -50,8 +50,8 @@ struct TurnFacts {
   tug::Finish finish = tug::Finish::stop;
   bool calls = false;
   bool text = false;
-  std::uint32_t continued = 0;      // turns before this one, in a row, that were cut texts
-  std::uint32_t empty_before = 0;   // turns before this one, in a row, that said nothing
+  std::uint32_t continued = 0;     // turns before this one, in a row, that were cut texts
+  std::uint32_t empty_before = 0;  // turns before this one, in a row, that said nothing
 };
 NextStep resolve(const TurnFacts& turn) noexcept;
 

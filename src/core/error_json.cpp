@@ -63,12 +63,9 @@ ErrorDetail detail_from(const Json& json) {
     return overflow;
   }
   if (type == "provider") {
-    return Provider{text_of(json, "provider"),
-                    text_of(json, "model"),
-                    text_of(json, "fault"),
-                    static_cast<int>(int_of(json, "status")),
-                    text_of(json, "code"),
-                    json["retry_after_ms"].as_int()};
+    return Provider{text_of(json, "provider"), text_of(json, "model"),
+                    text_of(json, "fault"),    static_cast<int>(int_of(json, "status")),
+                    text_of(json, "code"),     json["retry_after_ms"].as_int()};
   }
   if (type == "denied") return Denied{text_of(json, "what"), text_of(json, "by")};
   if (type == "damage") {
