@@ -14,6 +14,7 @@ class NoLog final : public RootLog {
   void emit_live(Event) noexcept override {}
   bool wants_live() const noexcept override { return false; }
   Task<Result<void>> durable(Seq, Until) override { co_return Result<void>(); }
+  void keep_blob(Blob) noexcept override {}
   void keep_partial(CallId, std::string) noexcept override {}
   void drop_partial(CallId) noexcept override {}
   void took(std::vector<std::int64_t>) noexcept override {}

@@ -124,6 +124,11 @@ Result<void> start_run(RunState& state, const Event& event) {
   state.who = event.who;
   state.prompt = text_of(event.data, "prompt");
   state.model = text_of(event.data, "model");
+  state.options = event.data["options"];
+  if (const Json* limits = event.data.find("limits")) state.options.set("limits", *limits);
+  if (const Json* digest = event.data.find("constants")) {
+    state.constants = std::string(digest->as_string());
+  }
   state.started = event.ts;
   state.segment = event.ts;
   if (!event.message) return {};
@@ -210,7 +215,9 @@ Result<void> fail_attempt(RunState& state, const Event& event) {
   const Spending spent = spending_in(event.data);
   add(state.own, spent);
   add(state.subtree, spent);
-  state.failure = error_from_json(event.data["error"]);
+  // An attempt that a crash swallowed decides nothing: the model is asked again.
+  Error error = error_from_json(event.data["error"]);
+  if (!error.detail_if<OutcomeUnknown>()) state.failure = std::move(error);
   state.phase = Phase::ready;
   return {};
 }

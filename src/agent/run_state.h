@@ -54,6 +54,8 @@ struct RunState {
   LineagePtr who;
   std::string prompt;
   std::string model;
+  Json options;                          // RunOptions as data, limits included
+  std::optional<std::string> constants;  // digest of what the run was frozen with
   Phase phase = Phase::ready;
   Seq last_seq = 0;
   // Call ids are `<offset + seq>.<index>`: a run with a base counts on from it.

@@ -32,6 +32,7 @@ class RememberingLog final : public RootLog {
   }
   bool wants_live() const noexcept override { return listens; }
   Task<Result<void>> durable(Seq, Until) override { co_return Result<void>(); }
+  void keep_blob(Blob) noexcept override {}
   void keep_partial(CallId, std::string) noexcept override {}
   void drop_partial(CallId) noexcept override {}
   void took(std::vector<std::int64_t>) noexcept override {}

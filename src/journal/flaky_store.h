@@ -42,6 +42,9 @@ class FlakyStore final : public RecordStore {
     if (found == roots_.end()) return fail(ErrorKind::invalid, "no " + root.text());
     return found->second.info;
   }
+  Result<std::vector<RunName>> find_runs(std::string_view, std::size_t) override {
+    return std::vector<RunName>();
+  }
   Result<std::vector<RootInfo>> list(std::size_t) override { return std::vector<RootInfo>(); }
   Result<std::vector<Record>> read(const RunId& root, Seq after, std::size_t limit) override {
     std::scoped_lock lock(mutex_);

@@ -103,6 +103,12 @@ class Line final : public CommitListener,
     waiters_.wake_all();
   }
 
+  void keep_blob(Blob blob) noexcept {
+    if (failure_ || released_) return;
+    batch_.blobs.push_back(std::move(blob));
+    mark();
+  }
+
   void keep_partial(const CallId& call, std::string_view bytes) noexcept {
     if (failure_ || released_) return;
     if (partials_.add(call, bytes)) return mark();
@@ -205,6 +211,7 @@ class JournaledLog final : public RootLog {
   Task<Result<void>> durable(Seq seq, Until until) override {
     return line_->wait_durable(seq, std::move(until));
   }
+  void keep_blob(Blob blob) noexcept override { line_->keep_blob(std::move(blob)); }
   void keep_partial(CallId call, std::string bytes) noexcept override {
     line_->keep_partial(call, bytes);
   }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <set>
 
 #include "core/try.h"
 #include "store/fence.h"
@@ -13,6 +14,7 @@ struct MemoryRoot {
   RootInfo info;
   std::uint64_t order = 0;  // of creation
   std::vector<Record> records;
+  std::set<RunId> runs;
   std::map<std::pair<CallId, std::uint32_t>, std::string> partials;
   std::vector<InboxCommand> inbox;
 };
@@ -55,6 +57,27 @@ class MemoryRecordStore final : public RecordStore {
     std::vector<RootInfo> infos;
     for (const MemoryRoot* root : newest) infos.push_back(root->info);
     return infos;
+  }
+
+  Result<std::vector<RunName>> find_runs(std::string_view part, std::size_t limit) override {
+    std::scoped_lock lock(mutex_);
+    std::vector<std::pair<std::uint64_t, std::vector<RunName>>> found;
+    for (const auto& [id, root] : roots_) {
+      std::vector<RunName> names;
+      for (const RunId& run : root.runs) {
+        const std::string_view text = run.text();
+        if (text.starts_with(part) || text.ends_with(part)) names.push_back({run, id});
+      }
+      if (!names.empty()) found.emplace_back(root.order, std::move(names));
+    }
+    std::ranges::sort(found, std::greater<>());
+    std::vector<RunName> names;
+    for (auto& [order, of_root] : found) {
+      for (RunName& name : of_root) {
+        if (names.size() < limit) names.push_back(std::move(name));
+      }
+    }
+    return names;
   }
 
   Result<std::vector<Record>> read(const RunId& root, Seq after, std::size_t limit) override {
@@ -130,6 +153,9 @@ class MemoryRecordStore final : public RecordStore {
   Result<void> apply(const Batch& batch) {
     TUG_TRY(root, target(batch));
     for (const Record& record : batch.records) {
+      if (root->records.empty() || root->records.back().who != record.who) {
+        root->runs.insert(record.who->run_id);
+      }
       root->records.push_back(record);
       root->info.last_seq = record.seq;
       root->info.last_hash = record.hash;

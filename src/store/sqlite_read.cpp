@@ -142,6 +142,24 @@ Result<std::vector<RootInfo>> SqliteReader::list(std::size_t limit) {
   return infos;
 }
 
+Result<std::vector<RunName>> SqliteReader::find_runs(std::string_view part, std::size_t limit) {
+  std::scoped_lock lock(mutex_);
+  TUG_TRY(database, connection());
+  TUG_TRY(
+      statement,
+      database->prepare("select c.run_id, r.run_id from run c join root r on r.id=c.root "
+                        "where substr(c.run_id,1,length(?1))=?1 or substr(c.run_id,-length(?1))=?1 "
+                        "order by c.root desc, c.id limit ?2"));
+  statement.bind_text(part).bind(static_cast<std::int64_t>(limit));
+  std::vector<RunName> names;
+  int code = statement.step();
+  for (; code == SQLITE_ROW; code = statement.step()) {
+    names.push_back({RunId(statement.text(0)), RunId(statement.text(1))});
+  }
+  if (code != SQLITE_DONE) return Failure(database->error("looking for runs"));
+  return names;
+}
+
 Result<std::vector<Record>> SqliteReader::read(const RunId& root, Seq after, std::size_t limit) {
   std::scoped_lock lock(mutex_);
   TUG_TRY(database, connection());

@@ -34,6 +34,7 @@ class SqliteReader {
 
   Result<RootInfo> info(const RunId& root);
   Result<std::vector<RootInfo>> list(std::size_t limit);
+  Result<std::vector<RunName>> find_runs(std::string_view part, std::size_t limit);
   Result<std::vector<Record>> read(const RunId& root, Seq after, std::size_t limit);
   Result<std::string> blob(const Digest& digest);
   Result<std::vector<Partial>> partials(const RunId& root);

@@ -146,6 +146,9 @@ class SqliteRecordStore final : public RecordStore {
 
   Result<RootInfo> info(const RunId& root) override { return reader_.info(root); }
   Result<std::vector<RootInfo>> list(std::size_t limit) override { return reader_.list(limit); }
+  Result<std::vector<RunName>> find_runs(std::string_view part, std::size_t limit) override {
+    return reader_.find_runs(part, limit);
+  }
   Result<std::vector<Record>> read(const RunId& root, Seq after, std::size_t limit) override {
     return reader_.read(root, after, limit);
   }

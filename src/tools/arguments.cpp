@@ -29,6 +29,32 @@ bool drop_path(Json& object, std::string_view path) {
   return true;
 }
 
+bool requires_key(const Json& schema, std::string_view key) {
+  for (const Json& required : schema["required"].items()) {
+    if (required.as_string() == key) return true;
+  }
+  return false;
+}
+
+// Models write null for what they mean to leave out. Where a property is not required and its type
+// is one that null is not, that is what it means.
+void drop_nulls(const Json& schema, Json& value) {
+  if (!value.is_object()) return;
+  const Json before = value;
+  for (const Json::Member& member : before.members()) {
+    const Json& property = schema["properties"][member.key()];
+    if (member.value.is_null()) {
+      const std::string_view type = property["type"].as_string();
+      if (!type.empty() && type != "null" && !requires_key(schema, member.key()))
+        value.erase(member.key());
+    } else if (member.value.is_object() && property.is_object()) {
+      Json inner = member.value;
+      drop_nulls(property, inner);
+      value.set(member.key(), std::move(inner));
+    }
+  }
+}
+
 std::string shown_name(std::string_view name) {
   std::string shown;
   print_json_string(clip_utf8(name, kShownName), shown);
@@ -54,6 +80,12 @@ Result<CheckedArguments> check_arguments(const Tool& tool, std::string_view text
     if (drop_path(checked.args, path)) checked.forged.push_back("$." + path);
   }
   if (tool.parameters().valid(checked.args)) return checked;
+  Json without_nulls = checked.args;
+  drop_nulls(tool.spec().parameters, without_nulls);
+  if (tool.parameters().valid(without_nulls)) {
+    checked.args = std::move(without_nulls);
+    return checked;
+  }
   Result<std::vector<Violation>> violations = tool.parameters().check(checked.args);
   if (!violations) return refuse(tool, "cannot be checked: " + violations.error().message());
   std::string list;

@@ -51,7 +51,7 @@ class Run {
   Json snapshot() const;
 
  private:
-  friend class Harness;
+  friend class detail::RunHandle;
   explicit Run(std::shared_ptr<detail::RunHandle> handle) noexcept : handle_(std::move(handle)) {}
   std::shared_ptr<detail::RunHandle> handle_;
 };

@@ -36,6 +36,8 @@ class RootLog {
   // holds the store), `invalid` (damage) or `internal`; after one failed commit, always.
   virtual Task<Result<void>> durable(Seq seq, Until until = {}) = 0;
 
+  // On disk with the next commit; a record names its digest.
+  virtual void keep_blob(Blob blob) noexcept = 0;
   virtual void keep_partial(CallId call, std::string bytes) noexcept = 0;
   // The partner of this call's start is in the log; its partial goes with the next commit.
   virtual void drop_partial(CallId call) noexcept = 0;

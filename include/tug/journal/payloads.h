@@ -26,6 +26,7 @@ struct RunStarted {
   std::string model;
   std::optional<std::string> root;
   std::optional<Json> limits;
+  std::optional<Json> options;  // tags, metadata, configurable values and the like
   std::optional<Base> base;
   std::optional<std::string>
       constants;  // digest of the frozen instructions, tools and output schema

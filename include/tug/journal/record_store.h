@@ -1,10 +1,10 @@
 // What a backend implements: a synchronous keeper of roots, records, blobs, partials and inboxes.
 //
-// Everything but `read`, `blob`, `info`, `list`, `partials` and `send` is called by one thread at a
-// time (the committer); those six may be called from any thread beside it. Failure kinds: `denied`
-// (the root belongs to somebody else), `exhausted` (no space), `invalid` (no such root, damaged
-// bytes: detail Damage), `unsupported` (written by a newer version), `overloaded` (another process
-// writes for too long), `internal`.
+// Everything but `read`, `blob`, `info`, `list`, `find_runs`, `partials` and `send` is called by
+// one thread at a time (the committer); those seven may be called from any thread beside it.
+// Failure kinds: `denied` (the root belongs to somebody else), `exhausted` (no space), `invalid`
+// (no such root, damaged bytes: detail Damage), `unsupported` (written by a newer version),
+// `overloaded` (another process writes for too long), `internal`.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +13,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tug/core/error.h"
@@ -87,6 +88,13 @@ struct Batch {
   Time now{};
 };
 
+// A run and the root it belongs to.
+struct RunName {
+  RunId run;
+  RunId root;
+  friend auto operator<=>(const RunName&, const RunName&) = default;
+};
+
 class RecordStore : public BlobSource {
  public:
   // One transaction, one verdict per batch, in order. A batch that is refused leaves no trace; the
@@ -101,6 +109,8 @@ class RecordStore : public BlobSource {
   virtual Result<RootInfo> info(const RunId& root) = 0;
   // Newest first.
   virtual Result<std::vector<RootInfo>> list(std::size_t limit) = 0;
+  // Runs, children included, whose id starts or ends with `part`; newest roots first.
+  virtual Result<std::vector<RunName>> find_runs(std::string_view part, std::size_t limit) = 0;
   // Records after `after`, in order, at most `limit`. Of this root alone: a base is read by its own
   // name.
   virtual Result<std::vector<Record>> read(const RunId& root, Seq after, std::size_t limit) = 0;

@@ -15,9 +15,10 @@ namespace tug {
 
 inline constexpr std::uint32_t kMaxConcurrency = 16;
 
-// For each call, the earlier ones that must have ended before it begins. Calls run together unless
-// their tools name the same lane; within a lane pure calls run together and others alone, in call
-// order. One `sequential` tool puts the whole batch in call order.
+// For each call, the earlier ones that must have ended before it begins; what follows from them is
+// left out (if 2 waits for 1 and 1 for 0, then 2 has only 1). Calls run together unless their tools
+// name the same lane; within a lane pure calls run together and others alone, in call order. One
+// `sequential` tool puts the whole batch in call order.
 std::vector<std::vector<std::size_t>> waits_of(std::span<const ToolSpec* const> tools);
 
 struct BatchCall {
@@ -31,11 +32,13 @@ struct BatchCall {
 class BatchObserver {
  public:
   virtual ~BatchObserver() = default;
+  virtual void on_begin(std::size_t index) { static_cast<void>(index); }
   virtual void on_end(std::size_t index, ToolResult result, Duration took) = 0;
 };
 
-// Ends when every call has ended; `until_cancelled` is the run's token: calls that have not begun
-// when it is requested never do. At most `cap` run at once.
+// Ends when every call has ended. `cancel` is the run's token: calls that have not begun when it is
+// requested never do; those that run see it through their contexts. At most `cap` run at once (0
+// counts as 1). Calls begin in call order as far as they need not wait. Loop thread.
 Task<void> run_batch(std::vector<BatchCall> calls, BatchObserver& observer, CancelToken cancel,
                      std::uint32_t cap = kMaxConcurrency);
 

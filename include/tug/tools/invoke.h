@@ -19,8 +19,9 @@ struct CheckedArguments {
   Json args;
   std::vector<std::string> forged;  // what was dropped, as paths ("$.account")
 };
-// `invalid`: what is wrong with the arguments, for the model to read. Empty text counts as {}; more
-// than kMaxToolArguments bytes are refused unread.
+// `invalid`: what is wrong with the arguments, for the model to read. Empty text counts as {}, and
+// null for a property that is not required and cannot be null as left out. More than
+// kMaxToolArguments bytes are refused unread.
 Result<CheckedArguments> check_arguments(const Tool& tool, std::string_view text);
 
 inline constexpr std::size_t kMaxToolArguments = 8u << 20;

@@ -1,0 +1,94 @@
+#include "tug/agent/harness.h"
+
+#include "agent/harness_core.h"
+#include "tug/model/models.h"
+
+namespace tug {
+namespace {
+
+HarnessOptions options_with(ModelPtr model) {
+  HarnessOptions options;
+  options.models = make_models();
+  options.model = model->profile().id();
+  options.models->add(std::move(model));
+  return options;
+}
+
+RunResult on_a_loop(Error error) {
+  return failed_result(error.with_fix("co_await harness.run_async(..) instead"));
+}
+
+}  // namespace
+
+Harness::Harness(std::string model) : Harness(HarnessOptions{.model = std::move(model)}) {}
+Harness::Harness(ModelPtr model) : Harness(options_with(std::move(model))) {}
+Harness::Harness(HarnessOptions options)
+    : core_(std::make_shared<detail::HarnessCore>(std::move(options))) {}
+Harness::Harness(Harness&&) noexcept = default;
+Harness& Harness::operator=(Harness&&) noexcept = default;
+Harness::~Harness() = default;
+
+Harness& Harness::tool(ToolPtr tool) { return add(std::move(tool)); }
+Harness& Harness::add(Result<ToolPtr> tool) {
+  core_->add(std::move(tool));
+  return *this;
+}
+Harness& Harness::system_prompt(std::string text) {
+  core_->set_system_prompt(std::move(text));
+  return *this;
+}
+std::vector<std::shared_ptr<const ToolSpec>> Harness::tools() const {
+  std::vector<std::shared_ptr<const ToolSpec>> specs;
+  for (const ToolPtr& tool : core_->tools().all()) specs.push_back(tool->shared_spec());
+  return specs;
+}
+
+RunResult Harness::run(std::string prompt, RunOptions options) {
+  Launch launch{.prompt = std::move(prompt), .options = std::move(options)};
+  auto running = core_->run_here(std::move(launch));
+  auto result = core_->engine().run(core_->engine().place(), std::move(running));
+  return result ? *std::move(result) : on_a_loop(result.error());
+}
+
+Run Harness::start(std::string prompt, RunOptions options) {
+  return core_->start({.prompt = std::move(prompt), .options = std::move(options)});
+}
+
+Task<RunResult> Harness::run_async(std::string prompt, RunOptions options) {
+  return core_->run_here({.prompt = std::move(prompt), .options = std::move(options)});
+}
+
+RunResult Harness::run(const Context&, std::string, RunOptions) {
+  return on_a_loop(
+      Error(ErrorKind::invalid, "a context lives on a loop, and run() would block it"));
+}
+
+Run Harness::start(const Context& ctx, std::string prompt, RunOptions options) {
+  return core_->start_below(ctx, std::move(prompt), std::move(options));
+}
+
+Task<RunResult> Harness::run_async(const Context& ctx, std::string prompt, RunOptions options) {
+  return core_->run_below(ctx, std::move(prompt), std::move(options));
+}
+
+Run Harness::resume(const RunId& root, std::string prompt, RunOptions options) {
+  return core_->start({.kind = Launch::Kind::resume,
+                       .from = root,
+                       .prompt = std::move(prompt),
+                       .options = std::move(options)});
+}
+
+Run Harness::fork(const RunId& root, Seq at, std::string prompt, RunOptions options) {
+  return core_->start({.kind = Launch::Kind::fork,
+                       .from = root,
+                       .at = at,
+                       .prompt = std::move(prompt),
+                       .options = std::move(options)});
+}
+
+Engine& Harness::engine() noexcept { return core_->engine(); }
+RecordStore& Harness::store() noexcept { return core_->store(); }
+const ServicesPtr& Harness::services() noexcept { return core_->services(); }
+void Harness::close() noexcept { core_->close(); }
+
+}  // namespace tug

@@ -1,0 +1,238 @@
+#include "agent/harness_core.h"
+
+#include <algorithm>
+
+#include "core/try.h"
+#include "tug/core/nearest.h"
+#include "tug/store/record_stores.h"
+
+namespace tug::detail {
+namespace {
+
+Error closed_error() {
+  return Error(ErrorKind::invalid, "the harness is closed", "make another one");
+}
+
+Result<std::shared_ptr<RecordStore>> open_store(const HarnessOptions& options) {
+  if (options.store) return options.store;
+  if (options.state_dir.empty()) return std::shared_ptr(make_memory_record_store());
+  TUG_TRY(store, open_sqlite_record_store(options.state_dir));
+  return std::shared_ptr(std::move(store));
+}
+
+}  // namespace
+
+HarnessCore::HarnessCore(HarnessOptions options) : options_(std::move(options)) {
+  services_ = options_.services;
+  engine_ = options_.engine;
+  models_ = options_.models;
+  if (services_ && !engine_) engine_ = services_->share<Engine>();
+  if (services_ && !models_) models_ = services_->share<Models>();
+  if (!engine_) engine_ = make_engine();
+  if (!models_) models_ = make_models();
+  if (!services_) {
+    Services::Builder builder(options_.seed ? options_.seed : engine_->entropy());
+    builder.put(engine_);
+    builder.put(models_);
+    if (!options_.cwd.empty()) builder.config(Json::object({{"cwd", options_.cwd}}));
+    services_ = builder.build();
+  }
+  auto store = open_store(options_);
+  if (store) {
+    store_ = *std::move(store);
+  } else {
+    broken_ = store.error();
+    store_ = make_memory_record_store();
+  }
+  journal_ = make_journal(*engine_, store_);
+}
+
+HarnessCore::~HarnessCore() { close(); }
+
+void HarnessCore::close() noexcept {
+  std::vector<std::weak_ptr<RunShared>> live;
+  {
+    std::scoped_lock lock(mutex_);
+    closed_ = true;
+    live.swap(live_);
+  }
+  std::vector<std::shared_ptr<RunShared>> open;
+  for (const auto& weak : live) {
+    auto shared = weak.lock();
+    if (!shared || shared->ended()) continue;
+    shared->cancel({CancelReason::Why::shutdown, "the harness is closed"});
+    open.push_back(std::move(shared));
+  }
+  for (const auto& shared : open) {
+    auto waiting = shared->wait({});
+    (void)engine_->run(shared->loop(), std::move(waiting));
+  }
+  journal_->close();
+}
+
+void HarnessCore::add(Result<ToolPtr> tool) {
+  std::scoped_lock lock(mutex_);
+  usual_.reset();
+  if (tool) {
+    tools_.add(*std::move(tool));
+  } else if (!bad_tool_) {
+    bad_tool_ = tool.error();
+  }
+}
+
+void HarnessCore::set_system_prompt(std::string text) {
+  std::scoped_lock lock(mutex_);
+  usual_.reset();
+  options_.system_prompt = std::move(text);
+}
+
+ToolSet HarnessCore::tools() const {
+  std::scoped_lock lock(mutex_);
+  return tools_;
+}
+
+std::optional<Error> HarnessCore::fault() const {
+  std::scoped_lock lock(mutex_);
+  if (closed_) return closed_error();
+  return broken_ ? broken_ : bad_tool_;
+}
+
+std::string HarnessCore::agent_of(const RunOptions& options) const {
+  if (!options.agent.empty()) return options.agent;
+  return options_.agent.empty() ? "main" : options_.agent;
+}
+
+Limits HarnessCore::default_limits() const {
+  RunOptions defaults{.limits = options_.defaults};
+  if (!defaults.limits.max_turns) defaults.limits.max_turns = kDefaultMaxTurns;
+  if (!defaults.limits.max_tool_calls) defaults.limits.max_tool_calls = kDefaultMaxToolCalls;
+  return limits_of(defaults).value_or(Limits{});
+}
+
+Result<RunPlanPtr> HarnessCore::plan(const RunOptions& options) {
+  const bool usual = options.model.empty() && !options.system_prompt && !options.tools &&
+                     !options.interactive && !options.limits.max_concurrency;
+  ToolSet tools;
+  std::string system;
+  ModelPtr model;
+  {
+    std::scoped_lock lock(mutex_);
+    if (usual && usual_) return usual_;
+    tools = tools_;
+    system = options.system_prompt.value_or(options_.system_prompt);
+    if (options.model.empty()) model = default_model_;
+  }
+  if (options.tools) {
+    TUG_TRY(named, tools.only(*options.tools));
+    tools = std::move(named);
+  }
+  if (!model) {
+    const std::string& id = options.model.empty() ? options_.model : options.model;
+    if (id.empty()) {
+      return fail(ErrorKind::invalid, "no model is named",
+                  "name one, for example \"offline/demo\"");
+    }
+    TUG_TRY(found, models_->find(id));
+    model = std::move(found);
+  }
+  const std::uint32_t cap =
+      options.limits.max_concurrency.value_or(options_.defaults.max_concurrency.value_or(16));
+  RunPlanPtr plan = make_run_plan(model, std::move(system), tools, cap, options.interactive);
+  if (usual) {
+    std::scoped_lock lock(mutex_);
+    default_model_ = std::move(model);
+    usual_ = plan;
+  }
+  return plan;
+}
+
+std::shared_ptr<RunShared> HarnessCore::make_shared(const Launch& launch, Loop& loop,
+                                                    RunShared::Watching watching) {
+  RunId id(launch.options.run_id);
+  if (launch.kind == Launch::Kind::resume) id = launch.from;
+  if (id.empty()) id = RunId(services_->ids().next(loop.wall()));
+  auto shared = std::make_shared<RunShared>(std::move(id), engine_, loop, watching);
+  std::scoped_lock lock(mutex_);
+  // The ended ones go when they are as many as the living: a cost that is paid once per run.
+  if (live_.size() >= swept_ * 2 + 64) {
+    std::erase_if(live_, [](const auto& weak) {
+      const auto run = weak.lock();
+      return !run || run->ended();
+    });
+    swept_ = live_.size();
+  }
+  live_.push_back(shared);
+  return shared;
+}
+
+Run HarnessCore::start(Launch launch) {
+  Loop& loop = engine_->place();
+  if (launch.kind == Launch::Kind::resume) {
+    auto info = store_->info(launch.from);
+    if (!info) {
+      auto none =
+          std::make_shared<RunShared>(launch.from, engine_, loop, RunShared::Watching::nothing);
+      none->end(failed_result(info.error()));
+      return RunHandle::make(std::move(none));
+    }
+    // A run that has finished goes on as another one with this one as its base.
+    const bool finished =
+        info->status == RootStatus::completed || info->status == RootStatus::failed;
+    if (finished) launch.kind = Launch::Kind::follow;
+  }
+  auto shared = make_shared(launch, loop, RunShared::Watching::events);
+  Task<void> root = run_root(shared, std::move(launch));
+  if (!engine_->start(loop, std::move(root))) shared->end(failed_result(closed_error()));
+  return RunHandle::make(std::move(shared));
+}
+
+Task<RunResult> HarnessCore::run_here(Launch launch) {
+  Loop& loop = co_await this_loop();
+  auto shared = make_shared(launch, loop, RunShared::Watching::nothing);
+  auto running = run_root(shared, std::move(launch));
+  co_await std::move(running);
+  co_return *shared->result();
+}
+
+Task<void> HarnessCore::run_root(std::shared_ptr<RunShared> shared, Launch launch) {
+  Result<RunResult> result = fail(ErrorKind::internal, "the run was never driven");
+  try {
+    auto driving = drive_root(shared, std::move(launch));
+    result = co_await std::move(driving);
+  } catch (...) {
+    result = Failure(error_in_flight("the run"));
+  }
+  shared->end(result ? *std::move(result) : failed_result(result.error()));
+}
+
+Run HarnessCore::start_below(const Context& ctx, std::string prompt, RunOptions options) {
+  RunId id(options.run_id.empty() ? services_->ids().next(ctx.loop().wall()) : options.run_id);
+  options.run_id = id.text();
+  auto engine = ctx.services().share<Engine>();
+  auto shared = std::make_shared<RunShared>(id, engine ? engine : engine_, ctx.loop(),
+                                            RunShared::Watching::events);
+  LiveRun* owner = RunTree::of(ctx)->find(ctx.id().run_id);
+  if (owner) {
+    owner->background.spawn(run_background(shared, ctx, std::move(prompt), std::move(options)));
+  } else {
+    shared->end(failed_result(Error(ErrorKind::invalid,
+                                    "this context belongs to no run that could own a child",
+                                    "use run_async, which the caller awaits")));
+  }
+  return RunHandle::make(std::move(shared));
+}
+
+Task<void> HarnessCore::run_background(std::shared_ptr<RunShared> shared, Context ctx,
+                                       std::string prompt, RunOptions options) {
+  auto driving = drive_below(shared, std::move(ctx), std::move(prompt), std::move(options));
+  Result<RunResult> result = co_await std::move(driving);
+  shared->end(result ? *std::move(result) : failed_result(result.error()));
+}
+
+Task<RunResult> HarnessCore::run_below(Context ctx, std::string prompt, RunOptions options) {
+  auto driving = drive_below(nullptr, std::move(ctx), std::move(prompt), std::move(options));
+  Result<RunResult> result = co_await std::move(driving);
+  co_return result ? *std::move(result) : failed_result(result.error());
+}
+
+}  // namespace tug::detail

@@ -1,0 +1,18 @@
+// What a crash left open, closed: the partners that it swallowed.
+#pragma once
+
+#include "agent/run_tree.h"
+#include "agent/tree_fold.h"
+
+namespace tug {
+
+// Records the missing partners of the run itself, right after its run.resumed. Calls whose effect
+// may be repeated stay open and run again; of the others nobody knows.
+void close_lost_acts(LiveRun& run);
+// Ends the runs below the root that the crash cut off, in the names of those runs.
+void close_lost_children(RootLog& log, Loop& loop, const TreeFold& fold);
+
+// What the budget of a resumed root starts from.
+BudgetSnapshot spent_by(const TreeFold& fold);
+
+}  // namespace tug

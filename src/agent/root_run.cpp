@@ -1,0 +1,298 @@
+// How runs begin, go on and end: the part between a harness and the loop.
+#include <algorithm>
+
+#include "agent/attempt.h"
+#include "agent/harness_core.h"
+#include "agent/recovery.h"
+#include "agent/run.h"
+#include "core/try.h"
+#include "tug/core/codec.h"
+#include "tug/core/stop_link.h"
+
+namespace tug::detail {
+namespace {
+
+// Handing a result over waits for the disk, but not for ever.
+constexpr Duration kCloseTime = std::chrono::seconds(30);
+
+RootStatus root_status(RunStatus status) {
+  switch (status) {
+    case RunStatus::pending:
+      return RootStatus::pending;
+    case RunStatus::running:
+      return RootStatus::running;
+    case RunStatus::parked:
+      return RootStatus::parked;
+    case RunStatus::completed:
+      return RootStatus::completed;
+    case RunStatus::failed:
+      return RootStatus::failed;
+    case RunStatus::cancelled:
+      return RootStatus::cancelled;
+  }
+  return RootStatus::failed;
+}
+
+// What a run adds to the contexts below it.
+void furnish(ChildSpec& run, const RunOptions& options) {
+  run.tags = options.tags;
+  run.metadata = options.metadata;
+  run.inherit.tags = options.inherited_tags;
+  run.inherit.metadata = options.inherited_metadata;
+  run.inherit.configurable = options.configurable;
+}
+
+Result<void> check_prompt(const std::string& prompt) {
+  if (prompt.find_first_not_of(" \t\r\n") != std::string::npos) return {};
+  return fail(ErrorKind::invalid, "the prompt is empty", "say what is to be done");
+}
+
+// A run of its own words, or one that has something left to answer.
+Result<void> check_has_more(const RunId& root, const Transcript& transcript) {
+  if (!transcript.empty() && transcript.back()->role() != Role::assistant) return {};
+  return fail(ErrorKind::invalid, "run " + root.text() + " has nothing left to do",
+              "say what comes next: give a prompt");
+}
+
+// A limit on cost that nothing could ever enforce.
+Result<void> check_price(const Limits& limits, const RunPlan& plan) {
+  const auto& price = plan.model->profile().price;
+  const bool known = price && price->input && price->output;
+  if (!limits.cost || limits.tokens || known) return {};
+  return fail(ErrorKind::invalid,
+              "max_cost is set, and what " + plan.model_id + " costs is not known",
+              "give the model a price in [[models]], or set max_tokens too");
+}
+
+payload::RunStarted started(const LiveRun& run, const std::string& prompt, RunOptions options,
+                            const std::string& workspace) {
+  payload::RunStarted data{
+      .prompt = prompt, .model = run.plan->model_id, .constants = run.plan->digest.hex()};
+  if (!workspace.empty()) data.root = workspace;
+  if (options.limits != RunLimits{}) data.limits = write_json(options.limits);
+  // What the lineage or another field says already.
+  options.limits = {};
+  options.run_id.clear();
+  options.thread_id.clear();
+  options.agent.clear();
+  options.model.clear();
+  Json rest = to_json(options);
+  if (!rest.empty()) data.options = std::move(rest);
+  return data;
+}
+
+// Deadline and callers of a run, wherever it hangs.
+void link_caller(const Context& ctx, const RunOptions& options) {
+  if (options.cancel.stop_possible()) link(ctx.cancel(), options.cancel, ctx.loop());
+}
+
+}  // namespace
+
+struct HarnessCore::Opened {
+  std::shared_ptr<RootLog> log;
+  Context ctx;
+  RunPlanPtr plan;
+  RunState state;
+  RunOptions options;
+  std::optional<Base> base;
+  std::optional<TreeFold> fold;  // of a root that goes on under its own id
+};
+
+Result<Context> HarnessCore::root_context(std::shared_ptr<RootLog> log, const RunOptions& options,
+                                          std::optional<BudgetSnapshot> restored, Loop& loop) {
+  TUG_TRY(limits, limits_of(options));
+  RootSpec spec{.services = services_,
+                .loop = &loop,
+                .log = std::move(log),
+                .interactive = options.interactive};
+  furnish(spec.run, options);
+  spec.run.limits = limits;
+  spec.run.defaults = default_limits();
+  spec.run.restored = std::move(restored);
+  TUG_TRY(ctx, Context::root(std::move(spec)));
+  link_caller(ctx, options);
+  return ctx;
+}
+
+// What a run that goes on is told besides what it was told before.
+Result<RunOptions> HarnessCore::taken_up(const RunState& state, const RunOptions& given) {
+  TUG_TRY(options, merged(state.options, given));
+  options.interactive = given.interactive;
+  if (options.model.empty() && models_->find(state.model)) options.model = state.model;
+  return options;
+}
+
+Task<Result<HarnessCore::Opened>> HarnessCore::open_fresh(RunId id, Launch launch) {
+  Loop& loop = co_await this_loop();
+  Opened opened;
+  opened.options = launch.options;
+  History history;
+  ThreadId thread(launch.options.thread_id);
+  if (launch.kind == Launch::Kind::fresh) {
+    TUG_CO_TRY(said, check_prompt(launch.prompt));
+  } else {
+    const Seq upto = launch.at ? launch.at : ~Seq{0};
+    auto folding = engine_->offload(
+        "folding a base",
+        [store = store_, from = launch.from, upto](std::stop_token) -> Result<TreeFold> {
+          TUG_TRY(all, fold_tree(*store, from, upto));
+          // Back to where nothing was open.
+          return fold_tree(*store, from, all.quiet_seq());
+        },
+        {});
+    TUG_CO_TRY(fold, co_await std::move(folding));
+    if (fold.empty()) {
+      co_return fail(ErrorKind::invalid,
+                     "run " + launch.from.text() + " has no record before " +
+                         std::to_string(launch.at) + " to go on from",
+                     "`tug show --events` lists its records");
+    }
+    const RunState& root = fold.root();
+    if (launch.prompt.empty()) {
+      TUG_CO_TRY(more, check_has_more(launch.from, root.transcript));
+    }
+    TUG_CO_TRY(options, taken_up(root, launch.options));
+    opened.options = options;
+    auto linking = journal_->base_at(launch.from, fold.quiet_seq());
+    TUG_CO_TRY(base, co_await std::move(linking));
+    opened.base = base;
+    history = {root.transcript, root.bytes, root.offset + base.seq};
+    if (thread.empty() && launch.kind == Launch::Kind::follow) thread = root.who->thread_id;
+  }
+  TUG_CO_TRY(plan, this->plan(opened.options));
+  TUG_CO_TRY(limits, limits_of(opened.options));
+  TUG_CO_TRY(priced, check_price(limits, *plan));
+  opened.plan = plan;
+  if (thread.empty()) thread = ThreadId(services_->ids().next(loop.wall()));
+  auto who = std::make_shared<const Lineage>(Lineage{
+      .run_id = id, .thread_id = thread, .root_run_id = id, .agent = agent_of(opened.options)});
+  opened.state.transcript = history.transcript;
+  opened.state.bytes = history.bytes;
+  opened.state.offset = history.offset;
+  auto creating = journal_->create({.who = who, .base = opened.base});
+  TUG_CO_TRY(log, co_await std::move(creating));
+  opened.log = std::move(log);
+  TUG_CO_TRY(ctx, root_context(opened.log, opened.options, std::nullopt, loop));
+  opened.ctx = std::move(ctx);
+  co_return std::move(opened);
+}
+
+Task<Result<HarnessCore::Opened>> HarnessCore::open_again(Launch launch) {
+  Loop& loop = co_await this_loop();
+  Opened opened;
+  auto claiming = journal_->claim(launch.from);
+  TUG_CO_TRY(log, co_await std::move(claiming));
+  opened.log = std::move(log);
+  auto folding = engine_->offload(
+      "folding a run",
+      [store = store_, from = launch.from](std::stop_token) { return fold_tree(*store, from); },
+      {});
+  TUG_CO_TRY(fold, co_await std::move(folding));
+  TUG_CO_TRY(options, taken_up(fold.root(), launch.options));
+  opened.options = options;
+  TUG_CO_TRY(plan, this->plan(opened.options));
+  opened.plan = plan;
+  TUG_CO_TRY(ctx, root_context(opened.log, opened.options, spent_by(fold), loop));
+  opened.ctx = std::move(ctx);
+  opened.state = fold.root();
+  opened.fold = std::move(fold);
+  co_return std::move(opened);
+}
+
+Task<Result<RunResult>> HarnessCore::drive_root(std::shared_ptr<RunShared> shared, Launch launch) {
+  if (auto wrong = fault()) co_return Failure(*std::move(wrong));
+  const bool again = launch.kind == Launch::Kind::resume;
+  std::vector<std::shared_ptr<Sink>> observers = launch.options.observers;
+  MessagePtr said = launch.prompt.empty() ? nullptr : Message::user(launch.prompt);
+  const std::string prompt = launch.prompt;
+  auto opening =
+      again ? open_again(std::move(launch)) : open_fresh(shared->id(), std::move(launch));
+  TUG_CO_TRY(opened, co_await std::move(opening));
+
+  std::shared_ptr<RootLog> log = std::move(opened.log);
+  for (auto& observer : observers) log->observe(std::move(observer));
+  auto tree = RunTree::of(opened.ctx);
+  if (opened.fold) {
+    for (const auto& [model, reservations] : opened.fold->reserved()) {
+      for (const Json& reservation : reservations) tree->reserve(model, reservation);
+    }
+  }
+  Result<RunResult> result = fail(ErrorKind::internal, "the run was never driven");
+  {
+    LiveRun run(*tree, std::move(opened.ctx), opened.plan, std::move(opened.state));
+    shared->begin(run);
+    log->keep_blob({run.plan->digest, run.plan->constants});
+    if (opened.fold) {
+      run.ctx.set_turn(run.state.turn);
+      payload::RunResumed resumed{.epoch = log->epoch(), .from_seq = log->last_seq() + 1};
+      if (!prompt.empty()) resumed.prompt = prompt;
+      if (run.plan->model_id != run.state.model) resumed.model = run.plan->model_id;
+      record(run, Kind::run_resumed, resumed, said);
+      close_lost_children(*log, run.ctx.loop(), *opened.fold);
+      close_lost_acts(run);
+    } else {
+      payload::RunStarted first = started(run, prompt, opened.options, options_.root);
+      if (opened.base) {
+        first.base = payload::Base{.root = opened.base->root.text(),
+                                   .seq = opened.base->seq,
+                                   .hash = opened.base->hash.hex()};
+      }
+      record(run, Kind::run_started, first, said);
+    }
+    log->set_status(RootStatus::running, summary_of(run.state));
+    auto driving = drive(run);
+    co_await std::move(driving);
+    log->set_status(root_status(run.state.ending->status), summary_of(run.state));
+    // The result leaves the process as a fact.
+    const Instant deadline = later(run.ctx.loop().now(), kCloseTime);
+    auto writing = log->durable(log->last_seq(), {{}, deadline});
+    Result<void> written = co_await std::move(writing);
+    result = result_of(run.state);
+    if (!written) {
+      result->status = RunStatus::failed;
+      result->stop = StopReason::error;
+      result->error = written.error().within("the journal");
+    }
+    shared->retire();
+    auto closing = log->close({{}, deadline});
+    Result<void> closed = co_await std::move(closing);
+    if (!closed && written) result->error = closed.error().within("the journal");
+  }
+  co_return result;
+}
+
+Task<Result<RunResult>> HarnessCore::drive_below(std::shared_ptr<RunShared> shared, Context ctx,
+                                                 std::string prompt, RunOptions options) {
+  if (auto wrong = fault()) co_return Failure(*std::move(wrong));
+  TUG_CO_TRY(said, check_prompt(prompt));
+  TUG_CO_TRY(plan, this->plan(options));
+  TUG_CO_TRY(limits, limits_of(options));
+  ChildSpec spec{.kind = NodeKind::run,
+                 .call = ctx.id().call_id,
+                 .run_id = RunId(options.run_id),
+                 .thread_id = ThreadId(options.thread_id),
+                 .agent = agent_of(options),
+                 .defaults = default_limits(),
+                 .limits = limits};
+  furnish(spec, options);
+  TUG_CO_TRY(child, ctx.child(std::move(spec)));
+  link_caller(child, options);
+  auto tree = RunTree::of(ctx);
+  LiveRun run(*tree, child, plan, {});
+  if (shared) shared->begin(run);
+  std::vector<std::shared_ptr<Sink>> observers;
+  for (const auto& observer : options.observers) {
+    observers.push_back(only_below(child.id().run_id, observer));
+    child.events().observe(observers.back());
+  }
+  child.events().keep_blob({plan->digest, plan->constants});
+  record(run, Kind::run_started, started(run, prompt, options, options_.root),
+         Message::user(prompt));
+  auto driving = drive(run);
+  co_await std::move(driving);
+  for (const auto& observer : observers) child.events().forget(*observer);
+  if (shared) shared->retire();
+  co_return result_of(run.state);
+}
+
+}  // namespace tug::detail

@@ -1,0 +1,287 @@
+#include "agent/run_shared.h"
+
+#include <set>
+
+#include "tug/agent/run.h"
+#include "tug/journal/journal.h"
+
+namespace tug {
+
+namespace {
+
+class OnlyBelow final : public Sink {
+ public:
+  OnlyBelow(RunId run, std::shared_ptr<Sink> sink) : sink_(std::move(sink)) {
+    ours_.insert(std::move(run));
+  }
+  void on_event(const Event& event) override {
+    if (!ours_.contains(event.who->run_id)) {
+      if (!ours_.contains(event.who->parent_run_id)) return;
+      ours_.insert(event.who->run_id);
+    }
+    sink_->on_event(event);
+  }
+  void on_durable(Seq seq) override { sink_->on_durable(seq); }
+  bool wants_live() const noexcept override { return sink_->wants_live(); }
+
+ private:
+  std::set<RunId> ours_;
+  std::shared_ptr<Sink> sink_;
+};
+
+}  // namespace
+
+std::shared_ptr<Sink> only_below(RunId run, std::shared_ptr<Sink> sink) {
+  return std::make_shared<OnlyBelow>(std::move(run), std::move(sink));
+}
+
+// Keeps events until somebody takes them.
+class RunShared::Buffer final : public Sink {
+ public:
+  explicit Buffer(RunShared& run) : run_(run) {}
+  void on_event(const Event& event) override {
+    {
+      std::scoped_lock lock(run_.mutex_);
+      if (event.live != 0 && run_.events_.size() >= kEventBacklog) return;
+      run_.events_.push_back(event);
+    }
+    run_.news_.wake_all();
+  }
+
+ private:
+  RunShared& run_;
+};
+
+RunShared::RunShared(RunId id, std::shared_ptr<Engine> engine, Loop& loop, Watching watching)
+    : id_(std::move(id)), engine_(std::move(engine)), loop_(loop), mailbox_(loop.mailbox()) {
+  if (watching == Watching::events) {
+    buffer_ = only_below(id_, std::make_shared<Buffer>(*this));
+  }
+}
+
+RunShared::~RunShared() = default;
+
+std::shared_ptr<const RunResult> RunShared::result() const {
+  std::scoped_lock lock(mutex_);
+  return result_;
+}
+
+void RunShared::cancel(CancelReason reason) noexcept {
+  mailbox_->post([self = shared_from_this(), reason = std::move(reason)]() noexcept {
+    if (self->live_) return self->live_->ctx.cancel().request(reason);
+    self->cancelled_early_ = reason;
+  });
+}
+
+void RunShared::pause(std::string reason) noexcept {
+  mailbox_->post([self = shared_from_this(), reason = std::move(reason)]() noexcept {
+    if (self->live_) {
+      self->live_->tree.pause = reason;
+    } else {
+      self->paused_early_ = reason;
+    }
+  });
+}
+
+std::optional<Event> RunShared::take_event() {
+  std::scoped_lock lock(mutex_);
+  if (events_.empty()) return std::nullopt;
+  Event event = std::move(events_.front());
+  events_.pop_front();
+  return event;
+}
+
+Task<RunResult> RunShared::wait(Until until) {
+  auto self = shared_from_this();
+  Loop& here = co_await this_loop();
+  if (&here == &loop_) {
+    while (!ended()) {
+      const Woken woken = co_await done_.wait(until);
+      if (woken != Woken::ready) {
+        co_return failed_result(wait_error(woken, until, "the end of run " + id_.text()));
+      }
+    }
+    co_return *result();
+  }
+  // Another loop's run: it tells us through our mailbox.
+  struct Word {
+    bool said = false;
+    WaitList waiters{"the end of a run on another loop"};
+  };
+  auto word = std::make_shared<Word>();
+  auto tell = [word, mailbox = here.mailbox()]() noexcept {
+    mailbox->post([word]() noexcept {
+      word->said = true;
+      word->waiters.wake_all();
+    });
+  };
+  mailbox_->post([self, tell]() noexcept {
+    if (self->ended()) return tell();
+    self->told_.push_back(tell);
+  });
+  while (!word->said && !ended()) {
+    const Woken woken = co_await word->waiters.wait(until);
+    if (woken != Woken::ready && !ended()) {
+      co_return failed_result(wait_error(woken, until, "the end of run " + id_.text()));
+    }
+  }
+  co_return *result();
+}
+
+Task<Result<void>> RunShared::wait_event(Until until) {
+  auto self = shared_from_this();
+  while (true) {
+    {
+      std::scoped_lock lock(mutex_);
+      if (!events_.empty()) co_return Result<void>();
+    }
+    if (ended()) co_return Result<void>();
+    const Woken woken = co_await news_.wait(until);
+    if (woken != Woken::ready) co_return Failure(wait_error(woken, until, "an event of a run"));
+  }
+}
+
+RunStatusRecord RunShared::status() const {
+  if (live_) return status_of(live_->state);
+  std::scoped_lock lock(mutex_);
+  if (last_status_) return *last_status_;
+  return {.id = id_, .status = result_ ? result_->status : RunStatus::pending};
+}
+
+Json RunShared::snapshot() const {
+  if (live_) return live_->ctx.snapshot();
+  std::scoped_lock lock(mutex_);
+  return last_snapshot_;
+}
+
+void RunShared::begin(LiveRun& live) {
+  live_ = &live;
+  if (buffer_) live.ctx.events().observe(buffer_);
+  if (cancelled_early_) live.ctx.cancel().request(*cancelled_early_);
+  if (paused_early_) live.tree.pause = *paused_early_;
+}
+
+void RunShared::retire() {
+  if (!live_) return;
+  if (buffer_) live_->ctx.events().forget(*buffer_);
+  std::scoped_lock lock(mutex_);
+  last_status_ = status_of(live_->state);
+  if (buffer_) last_snapshot_ = live_->ctx.snapshot();
+  live_ = nullptr;
+}
+
+void RunShared::end(RunResult result) {
+  {
+    std::scoped_lock lock(mutex_);
+    result_ = std::make_shared<const RunResult>(std::move(result));
+  }
+  ended_.store(true, std::memory_order_release);
+  done_.wake_all();
+  news_.wake_all();
+  for (auto& tell : std::exchange(told_, {})) tell();
+}
+
+RunResult failed_result(Error error) {
+  RunResult result;
+  result.status = RunStatus::failed;
+  result.stop = error.kind() == ErrorKind::cancelled ? StopReason::cancelled : StopReason::error;
+  if (error.kind() == ErrorKind::cancelled) result.status = RunStatus::cancelled;
+  result.error = std::move(error);
+  return result;
+}
+
+namespace detail {
+
+Run RunHandle::make(std::shared_ptr<RunShared> shared) {
+  return Run(std::make_shared<RunHandle>(std::move(shared)));
+}
+
+RunHandle::~RunHandle() {
+  if (shared_->ended() || shared_->detached()) return;
+  shared_->cancel({CancelReason::Why::dropped, "nobody holds the run any more"});
+  // On a thread of the engine this answers at once: there the run ends by itself.
+  auto waiting = shared_->wait({});
+  (void)shared_->engine().run(shared_->loop(), std::move(waiting));
+}
+
+}  // namespace detail
+
+const RunId& Run::id() const noexcept { return handle_->shared().id(); }
+bool Run::ended() const noexcept { return handle_->shared().ended(); }
+
+RunResult Run::wait() const {
+  RunShared& shared = handle_->shared();
+  if (auto result = shared.result()) return *result;
+  auto waiting = shared.wait({});
+  Result<RunResult> result = shared.engine().run(shared.loop(), std::move(waiting));
+  if (result) return *std::move(result);
+  if (auto ended = shared.result()) return *ended;
+  return failed_result(result.error().with_fix("on a loop, co_await run.result() instead"));
+}
+
+Task<RunResult> Run::result(Until until) const { return handle_->shared().wait(std::move(until)); }
+
+std::optional<Event> Run::next_event() const {
+  RunShared& shared = handle_->shared();
+  while (true) {
+    const bool over = shared.ended();
+    if (auto event = shared.take_event()) return event;
+    if (over) return std::nullopt;
+    auto waiting = shared.wait_event({});
+    Result<void> ready = shared.engine().run(shared.loop(), std::move(waiting));
+    if (!ready && !shared.ended()) return std::nullopt;
+  }
+}
+
+std::vector<Event> Run::events() const {
+  std::vector<Event> events;
+  if (auto first = next_event()) events.push_back(*std::move(first));
+  while (auto more = handle_->shared().take_event()) events.push_back(*std::move(more));
+  return events;
+}
+
+Task<std::optional<Event>> Run::next_event_async(Until until) const {
+  auto shared = handle_->share();
+  while (true) {
+    const bool over = shared->ended();
+    if (auto event = shared->take_event()) co_return event;
+    if (over) co_return std::nullopt;
+    auto waiting = shared->wait_event(until);
+    Result<void> ready = co_await std::move(waiting);
+    if (!ready) co_return std::nullopt;
+  }
+}
+
+void Run::cancel(std::string text) const noexcept {
+  handle_->shared().cancel({CancelReason::Why::user, std::move(text)});
+}
+void Run::pause(std::string reason) const noexcept { handle_->shared().pause(std::move(reason)); }
+void Run::detach() const noexcept { handle_->shared().detach(); }
+
+namespace {
+
+// What only the loop may look at, asked from wherever we are.
+template <class T>
+Task<T> look(std::shared_ptr<RunShared> shared, T (RunShared::*at)() const) {
+  co_return (shared.get()->*at)();
+}
+
+}  // namespace
+
+RunStatusRecord Run::status() const {
+  auto shared = handle_->share();
+  if (shared->ended() || shared->loop().is_current()) return shared->status();
+  auto looking = look(shared, &RunShared::status);
+  auto found = shared->engine().run(shared->loop(), std::move(looking));
+  return found ? *found : shared->status();
+}
+
+Json Run::snapshot() const {
+  auto shared = handle_->share();
+  if (shared->ended() || shared->loop().is_current()) return shared->snapshot();
+  auto looking = look(shared, &RunShared::snapshot);
+  auto found = shared->engine().run(shared->loop(), std::move(looking));
+  return found ? *found : Json();
+}
+
+}  // namespace tug

@@ -1,0 +1,106 @@
+// What a run and its handles share. The loop writes; any thread may ask.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/run_tree.h"
+#include "tug/agent/result.h"
+#include "tug/core/task.h"
+#include "tug/core/wait.h"
+#include "tug/io/engine.h"
+#include "tug/journal/sink.h"
+
+namespace tug {
+
+class Run;
+
+class RunShared : public std::enable_shared_from_this<RunShared> {
+ public:
+  enum class Watching : std::uint8_t { nothing, events };
+  RunShared(RunId id, std::shared_ptr<Engine> engine, Loop& loop, Watching watching);
+  ~RunShared();
+
+  // Any thread.
+  const RunId& id() const noexcept { return id_; }
+  bool ended() const noexcept { return ended_.load(std::memory_order_acquire); }
+  std::shared_ptr<const RunResult> result() const;  // null until ended
+  void cancel(CancelReason reason) noexcept;
+  void pause(std::string reason) noexcept;
+  void detach() noexcept { detached_ = true; }
+  bool detached() const noexcept { return detached_; }
+  std::optional<Event> take_event();
+  Engine& engine() const noexcept { return *engine_; }
+  Loop& loop() const noexcept { return loop_; }
+
+  // A loop, any of them.
+  Task<RunResult> wait(Until until);
+  // The run's loop.
+  Task<Result<void>> wait_event(Until until);
+  RunStatusRecord status() const;
+  Json snapshot() const;
+
+  // The run itself, on its loop.
+  void begin(LiveRun& live);
+  // Keeps what handles may still ask for; the live run may go after this.
+  void retire();
+  void end(RunResult result);
+
+ private:
+  class Buffer;
+
+  const RunId id_;
+  const std::shared_ptr<Engine> engine_;
+  Loop& loop_;
+  const std::shared_ptr<Mailbox> mailbox_;
+  std::atomic<bool> ended_ = false;
+  std::atomic<bool> detached_ = false;
+
+  mutable std::mutex mutex_;  // result_, events_, last_status_
+  std::shared_ptr<const RunResult> result_;
+  std::deque<Event> events_;
+  std::optional<RunStatusRecord> last_status_;
+  Json last_snapshot_;
+
+  // The loop's.
+  LiveRun* live_ = nullptr;
+  std::shared_ptr<Sink> buffer_;
+  std::optional<CancelReason> cancelled_early_;
+  std::optional<std::string> paused_early_;
+  std::vector<std::function<void()>> told_;  // waiters on other loops
+  WaitList done_{"the end of a run"};
+  WaitList news_{"an event of a run"};
+};
+
+namespace detail {
+
+// One run as its user holds it: what is left behind when the last copy goes is cancelled.
+class RunHandle {
+ public:
+  static Run make(std::shared_ptr<RunShared> shared);
+  explicit RunHandle(std::shared_ptr<RunShared> shared) : shared_(std::move(shared)) {}
+  RunHandle(const RunHandle&) = delete;
+  RunHandle& operator=(const RunHandle&) = delete;
+  ~RunHandle();
+  RunShared& shared() const noexcept { return *shared_; }
+  const std::shared_ptr<RunShared>& share() const noexcept { return shared_; }
+
+ private:
+  std::shared_ptr<RunShared> shared_;
+};
+
+}  // namespace detail
+
+// Passes on the events of one run and of those below it.
+std::shared_ptr<Sink> only_below(RunId run, std::shared_ptr<Sink> sink);
+
+// The result of what could not even start.
+RunResult failed_result(Error error);
+
+}  // namespace tug

@@ -1,0 +1,161 @@
+#include "agent/tree_fold.h"
+
+#include <algorithm>
+
+#include "core/try.h"
+#include "tug/agent/fold.h"
+
+namespace tug {
+namespace {
+
+constexpr std::size_t kPage = 512;
+constexpr std::size_t kFewest = 4;  // characters of a part of an id
+constexpr std::size_t kShown = 5;
+
+Result<TreeFold> fold_alone(RecordStore& store, const RunId& root, Seq upto, History base) {
+  TreeFold fold(std::move(base));
+  Seq after = 0;
+  while (after < upto) {
+    TUG_TRY(records, store.read(root, after, std::min<Seq>(kPage, upto - after)));
+    if (records.empty()) break;
+    for (const Record& record : records) {
+      TUG_TRY(event, decode(record, store));
+      if (auto taken = fold.take(event); !taken) {
+        return Failure(taken.error().within("run " + root.text()));
+      }
+    }
+    after = records.back().seq;
+  }
+  return fold;
+}
+
+History history_of(const TreeFold& fold, Seq seq) {
+  if (fold.empty()) return {};
+  const RunState& root = fold.root();
+  return {root.transcript, root.bytes, root.offset + seq};
+}
+
+// The bases of a root, oldest first; each with the seq up to which it counts.
+Result<std::vector<Base>> bases_of(RecordStore& store, const RunId& root) {
+  std::vector<Base> bases;
+  RunId at = root;
+  while (true) {
+    TUG_TRY(info, store.info(at));
+    if (!info.base) break;
+    bases.push_back(*info.base);
+    at = info.base->root;
+  }
+  std::ranges::reverse(bases);
+  return bases;
+}
+
+Result<History> history_below(RecordStore& store, const RunId& root) {
+  TUG_TRY(bases, bases_of(store, root));
+  History history;
+  for (const Base& base : bases) {
+    TUG_TRY(fold, fold_alone(store, base.root, base.seq, std::move(history)));
+    history = history_of(fold, base.seq);
+  }
+  return history;
+}
+
+Failure not_found(std::string_view name, const std::string& where) {
+  return fail(ErrorKind::invalid, "there is no run \"" + std::string(name) + "\" in " + where,
+              "`tug runs` lists them; a part of an id needs at least 4 characters");
+}
+
+}  // namespace
+
+RunState* TreeFold::find(const RunId& run) noexcept {
+  const auto found = std::find_if(runs_.rbegin(), runs_.rend(),
+                                  [&](const auto& state) { return state->who->run_id == run; });
+  return found == runs_.rend() ? nullptr : found->get();
+}
+
+Result<void> TreeFold::take(const Event& event) {
+  RunState* state = find(event.who->run_id);
+  if (event.kind == Kind::run_started && !state) {
+    auto fresh = std::make_unique<RunState>();
+    if (runs_.empty()) {
+      fresh->transcript = base_.transcript;
+      fresh->bytes = base_.bytes;
+      fresh->offset = base_.offset;
+    }
+    TUG_TRY(applied, apply(*fresh, event));
+    runs_.push_back(std::move(fresh));
+  } else if (state) {
+    TUG_TRY(applied, apply(*state, event));
+    const std::string model(event.data["model"].as_string());
+    if (event.kind == Kind::model_started && event.data.contains("reservation")) {
+      reserved_[model].push_back(event.data["reservation"]);
+    }
+    for (RunId above = state->who->parent_run_id; !above.empty();) {
+      RunState* parent = find(above);
+      if (!parent) break;
+      apply_below(*parent, event);
+      above = parent->who->parent_run_id;
+    }
+  }
+  const RunState* first = runs_.empty() ? nullptr : runs_.front().get();
+  if (first && !first->attempt && first->calls.empty() && first->phase != Phase::admitting) {
+    quiet_ = event.seq;
+  }
+  return {};
+}
+
+Result<TreeFold> fold_tree(RecordStore& store, const RunId& root, Seq upto) {
+  TUG_TRY(history, history_below(store, root));
+  return fold_alone(store, root, upto, std::move(history));
+}
+
+Result<History> history_at(RecordStore& store, const RunId& root, Seq seq) {
+  TUG_TRY(fold, fold_tree(store, root, seq));
+  return history_of(fold, seq);
+}
+
+Result<FoldedRoot> fold_root(RecordStore& store, const RunId& root) {
+  FoldedRoot folded;
+  TUG_TRY(info, store.info(root));
+  folded.info = std::move(info);
+  TUG_TRY(fold, fold_tree(store, root));
+  for (const auto& state : fold.runs()) {
+    FoldedRun run{.who = state->who,
+                  .prompt = state->prompt,
+                  .result = result_of(*state),
+                  .status = status_of(*state)};
+    for (std::size_t i = 0; i < folded.runs.size(); ++i) {
+      if (folded.runs[i].who->run_id == run.who->parent_run_id) {
+        folded.runs[i].children.push_back(folded.runs.size());
+      }
+    }
+    folded.last_seq = std::max(folded.last_seq, state->last_seq);
+    folded.runs.push_back(std::move(run));
+  }
+  return folded;
+}
+
+Result<FoundRun> find_run(RecordStore& store, std::string_view name) {
+  if (name == "last") {
+    TUG_TRY(newest, store.list(1));
+    if (newest.empty()) {
+      return fail(ErrorKind::invalid, "there is no run yet in " + store.where(),
+                  "start one: tug \"list the files here\"");
+    }
+    return FoundRun{newest[0].who->run_id, newest[0].who->run_id};
+  }
+  if (name.size() < kFewest) return not_found(name, store.where());
+  TUG_TRY(names, store.find_runs(name, kShown + 1));
+  for (const RunName& found : names) {
+    if (found.run.text() == name) return FoundRun{found.root, found.run};
+  }
+  if (names.empty()) return not_found(name, store.where());
+  if (names.size() == 1) return FoundRun{names[0].root, names[0].run};
+  std::string some;
+  for (std::size_t i = 0; i < names.size() && i < kShown; ++i) some += " " + names[i].run.text();
+  return fail(ErrorKind::invalid,
+              "\"" + std::string(name) + "\" fits more than one run:" + some +
+                  (names.size() > kShown ? " .." : ""),
+              "write more of the id");
+}
+
+}  // namespace tug
