@@ -28,6 +28,11 @@ const Tool* ToolSet::find(std::string_view name) const noexcept {
   return place != tools_.end() && (*place)->name() == name ? place->get() : nullptr;
 }
 
+ToolPtr ToolSet::share(std::string_view name) const noexcept {
+  const auto place = place_of(tools_, name);
+  return place != tools_.end() && (*place)->name() == name ? *place : nullptr;
+}
+
 std::string ToolSet::nearest(std::string_view name) const {
   std::vector<std::string_view> names;
   names.reserve(tools_.size());

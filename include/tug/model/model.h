@@ -7,6 +7,7 @@
 // Loop thread only; one model may serve many streams at once.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -95,7 +96,11 @@ class Model {
 };
 using ModelPtr = std::shared_ptr<Model>;
 
-// Told about each delta before it is collected; returns at once.
+// What one answer may hold, put together.
+inline constexpr std::size_t kMaxAnswerBytes = 64 << 20;
+inline constexpr std::size_t kMaxCallsOfAnAnswer = 1024;
+
+// Told about each delta (never the turn) before it is collected; returns at once.
 class DeltaObserver {
  public:
   virtual ~DeltaObserver() = default;
@@ -104,8 +109,12 @@ class DeltaObserver {
 
 // Reads a stream to its end. A failure beats everything before it, the closing turn beats the
 // deltas; a stream that ends without one is put together from them: reasoning first, then text,
-// then calls in the order they began, the first name of a call that is not empty, arguments joined.
-// `disconnected` for a stream that ends with neither. Usage is never overwritten by less.
+// then calls in the order they began, the first name of a call that is not empty, arguments joined
+// ("{}" when there are none). Usage is never overwritten by less. Text is made well-formed whole,
+// so a delta may end inside a character.
+//
+// `disconnected` for a stream that ends with neither; `exhausted`, with the detail Provider, for
+// one that holds too much; `internal` for what the stream throws.
 Task<Result<ModelTurn>> collect(ModelStream& stream, DeltaObserver* observer = nullptr);
 
 }  // namespace tug

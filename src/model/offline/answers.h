@@ -1,0 +1,23 @@
+// What the planner does about one wish.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "model/offline/errands.h"
+#include "model/offline/wish.h"
+
+namespace tug {
+
+// "count the lines of README.md": what is being done, for the turn that does it.
+std::string doing(const Wish& wish);
+
+// What is said in the end; nothing while it waits for calls. `attached` is text that came with the
+// request; a wish about a text that names none is about this one.
+std::optional<std::string> answer(const Wish& wish, Errands& errands, std::string_view attached);
+
+// What can be asked for, with examples.
+std::string abilities();
+
+}  // namespace tug

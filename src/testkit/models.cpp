@@ -1,0 +1,131 @@
+#include "tug/testkit/models.h"
+
+#include <string>
+#include <utility>
+
+#include "model/script/script_model.h"
+#include "model/speech.h"
+#include "tug/core/window.h"
+
+namespace tug::testkit {
+namespace {
+
+ModelProfile profile_of(std::string name) {
+  return ModelProfile{.provider = "test", .name = std::move(name)};
+}
+
+// What is said is a function of the request.
+class Echo final : public Model {
+ public:
+  const ModelProfile& profile() const noexcept override { return profile_; }
+  std::unique_ptr<ModelStream> ask(ModelRequest request, Until until) override {
+    auto speech = std::make_shared<Speech>();
+    std::string text = request.transcript.empty() ? "" : newest(*request.transcript.back());
+    const std::int64_t tokens = estimate_tokens(text.size());
+    speech->turn = ModelTurn{.message = Message::assistant(std::move(text)),
+                             .usage = {.input_tokens = tokens, .output_tokens = tokens},
+                             .model = profile_.name};
+    return make_speech_stream(std::move(speech), std::move(until));
+  }
+
+ private:
+  static std::string newest(const Message& message) {
+    std::string text = message.text();
+    for (const ToolResult* result : message.tool_results()) {
+      if (!text.empty()) text += '\n';
+      text += result->content;
+    }
+    return text;
+  }
+
+  ModelProfile profile_ = profile_of("echo");
+};
+
+// The same every time.
+class Fixed final : public Model {
+ public:
+  Fixed(ModelProfile profile, Speech speech)
+      : profile_(std::move(profile)), speech_(std::make_shared<Speech>(std::move(speech))) {}
+  const ModelProfile& profile() const noexcept override { return profile_; }
+  std::unique_ptr<ModelStream> ask(ModelRequest, Until until) override {
+    return make_speech_stream(speech_, std::move(until));
+  }
+
+ private:
+  ModelProfile profile_;
+  std::shared_ptr<const Speech> speech_;
+};
+
+class Recording final : public RecordingModel {
+ public:
+  explicit Recording(ModelPtr model) : model_(std::move(model)) {}
+  const ModelProfile& profile() const noexcept override { return model_->profile(); }
+  Json reserve(const ModelRequest& request) const override { return model_->reserve(request); }
+  std::unique_ptr<ModelStream> ask(ModelRequest request, Until until) override {
+    requests_.push_back(request);
+    return model_->ask(std::move(request), std::move(until));
+  }
+  const std::vector<ModelRequest>& requests() const noexcept override { return requests_; }
+
+ private:
+  ModelPtr model_;
+  std::vector<ModelRequest> requests_;
+};
+
+}  // namespace
+
+ScriptTurn says(std::string text) { return ScriptTurn{.text = std::move(text)}; }
+
+ScriptTurn calls(std::string tool, std::string arguments) {
+  return ScriptTurn{
+      .tool_calls = {ScriptCall{.name = std::move(tool), .arguments = std::move(arguments)}}};
+}
+
+ScriptTurn calls(std::vector<ScriptCall> calls) {
+  return ScriptTurn{.tool_calls = std::move(calls)};
+}
+
+ScriptTurn fails(int status, std::string body) {
+  return ScriptTurn{.error = ScriptError{.status = status, .body = std::move(body)}};
+}
+
+ModelPtr scripted(std::vector<ScriptTurn> turns) {
+  return make_script_model(std::move(turns), profile_of("scripted"));
+}
+
+ModelPtr cycling(std::vector<ScriptTurn> turns) {
+  return make_script_model(std::move(turns), profile_of("cycling"), ScriptOrder::in_turn);
+}
+
+ModelPtr constant(std::string text) {
+  ScriptTurn turn = says(std::move(text));
+  turn.repeat = true;
+  return make_script_model({std::move(turn)}, profile_of("constant"));
+}
+
+ModelPtr echo() { return std::make_shared<Echo>(); }
+
+ModelPtr slow(Duration delay, ScriptTurn turn) {
+  for (std::size_t i = 0; i < turn.tool_calls.size(); ++i) {
+    if (turn.tool_calls[i].id.empty()) turn.tool_calls[i].id = "call_" + std::to_string(i + 1);
+  }
+  ModelProfile profile = profile_of("slow");
+  Speech speech = speech_of(std::move(turn), profile);
+  speech.before = delay;
+  return std::make_shared<Fixed>(std::move(profile), std::move(speech));
+}
+
+ModelPtr streaming(std::string text, std::size_t piece, Duration delay) {
+  ModelProfile profile = profile_of("streaming");
+  Speech speech;
+  speech.turn = ModelTurn{.message = Message::assistant(std::move(text)), .model = profile.name};
+  speech.cuts = cut_by_size(speech.turn.message->text(), piece);
+  speech.between = delay;
+  return std::make_shared<Fixed>(std::move(profile), std::move(speech));
+}
+
+std::shared_ptr<RecordingModel> recording(ModelPtr model) {
+  return std::make_shared<Recording>(std::move(model));
+}
+
+}  // namespace tug::testkit
