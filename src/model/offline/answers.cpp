@@ -56,8 +56,11 @@ std::vector<std::string> split(std::string_view text) {
   return lines;
 }
 
+// The first line of the file tools' results is a note in brackets; what it says is said here.
 std::string excerpt(std::string_view text) {
-  const std::vector<std::string> lines = split(text);
+  std::vector<std::string> lines = split(text);
+  if (!lines.empty() && lines[0].starts_with('[') && lines[0].ends_with(']'))
+    lines.erase(lines.begin());
   return excerpt(lines, static_cast<std::int64_t>(lines.size()));
 }
 
@@ -164,9 +167,12 @@ Answer read_files(const Wish& wish, Errands& errands, std::string_view attached)
     return "The text that came with the request:" + excerpt(attached);
   }
   return each_file(wish, errands, [&](const std::string& path) -> Answer {
-    const std::optional<FileText> file = read_first(errands, path);
+    const std::optional<FileText> file = read_start(errands, path, kMostLines);
     if (!file) return std::nullopt;
     if (!file->error.empty()) return fmt::format("I could not read {}: {}", path, file->error);
+    if (!file->total_known)
+      return fmt::format("{} is large; it begins with:{}", path,
+                         excerpt(file->lines, static_cast<std::int64_t>(file->lines.size())));
     return fmt::format("{} ({}):{}", path, counted(file->total, "line"),
                        excerpt(file->lines, file->total));
   });
@@ -197,8 +203,7 @@ Answer count_text(const Wish& wish, Errands& errands, std::string_view attached)
     const std::int64_t count = words ? words_in(file->lines) : file->total;
     sum += count;
     ++files;
-    const bool known = words ? file->complete : file->complete || file->total > 0;
-    return count_line(path, count, unit, known);
+    return count_line(path, count, unit, words ? file->complete : file->total_known);
   });
   if (out && files > 1)
     *out += fmt::format("\nTogether: {} in {}.", counted(sum, unit),

@@ -78,14 +78,16 @@ std::optional<FileText> read_pages(Errands& errands, const std::string& path, st
     if (!result) return std::nullopt;
     if (result->is_error()) {
       if (next == 1) file.error = first_line(result->content);
+      file.too_large = result->metadata["error_type"] == Json("TooLarge");
       file.complete = false;
       return file;
     }
     Page page = page_of(*result, next);
     for (std::string& line : page.lines) file.lines.push_back(std::move(line));
     const std::int64_t seen = std::max(page.last, next - 1);
+    file.total_known = page.total || !result->metadata.contains("total_lines");
     file.total = page.total.value_or(seen);
-    file.complete = seen >= file.total && !(result->metadata["truncated"].as_bool() && !page.total);
+    file.complete = seen >= file.total && file.total_known;
     if (file.complete || page.lines.empty()) return file;
     next = seen + 1;
   }
@@ -141,6 +143,19 @@ std::optional<FileText> read_first(Errands& errands, const std::string& path) {
   return read_pages(errands, path, 1);
 }
 
+std::optional<FileText> read_start(Errands& errands, const std::string& path, std::size_t lines) {
+  std::optional<FileText> file = read_first(errands, path);
+  if (!file || !file->too_large) return file;
+  const ToolResult* result = errands.ask("read", Json::object({{"path", path}, {"limit", lines}}));
+  if (!result) return std::nullopt;
+  if (result->is_error()) return file;
+  Page page = page_of(*result, 1);
+  return FileText{.lines = std::move(page.lines),
+                  .total = page.total.value_or(page.last),
+                  .total_known = page.total.has_value(),
+                  .complete = false};
+}
+
 std::optional<FileNames> find_files(Errands& errands, const std::string& pattern,
                                     std::size_t most) {
   FileNames names;
@@ -173,6 +188,8 @@ std::optional<FileNames> find_files(Errands& errands, const std::string& pattern
   }
   std::ranges::sort(names.paths);
   names.total = names.paths.size();
+  if (const auto total = result->metadata["total"].as_uint(); total && errands.can("glob"))
+    names.total = std::max<std::size_t>(names.total, *total);
   if (names.paths.size() > most) names.paths.resize(most);
   return names;
 }

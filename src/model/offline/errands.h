@@ -43,13 +43,17 @@ class Errands {
 struct FileText {
   std::vector<std::string> lines;
   std::int64_t total = 0;  // lines
+  bool total_known = true;
   bool complete = true;
+  bool too_large = false;
   std::string error;  // what `read` said instead
 };
 // All of it, page by page (or as much as 50 pages hold); nothing while calls are open.
 std::optional<FileText> read_whole(Errands& errands, const std::string& path);
 // The first page only: enough for the number of lines.
 std::optional<FileText> read_first(Errands& errands, const std::string& path);
+// The first page, or the first `lines` lines of a file that is too large for one.
+std::optional<FileText> read_start(Errands& errands, const std::string& path, std::size_t lines);
 
 // The paths that a pattern stands for, at most `most`; `total` says how many there were.
 struct FileNames {

@@ -79,21 +79,24 @@ class Desk {
     if (file == files_.end())
       return ToolResult::error("there is no file " + path + "\nlook again", "NotFound");
     const auto& lines = file->second;
+    if (lines.size() > 1000 && !arguments.contains("limit"))
+      return ToolResult::error("'" + path + "' has 5 MB (give a limit)", "TooLarge");
     const auto first = static_cast<std::size_t>(arguments["offset"].as_int().value_or(1));
-    std::string content = "lines of " + path + "\n";
+    std::string content = "[" + path + ": lines]\n";
     std::size_t shown = 0;
     for (std::size_t i = first; i <= lines.size() && shown < 20; ++i, ++shown)
       content += std::to_string(i) + "\t" + lines[i - 1] + "\n";
     ToolResult result = ToolResult::text(content);
-    result.metadata = Json::object({{"path", path},
-                                    {"total_lines", lines.size()},
-                                    {"returned_lines", shown},
-                                    {"truncated", shown < lines.size()}});
+    result.metadata =
+        Json::object({{"path", path},
+                      {"total_lines", lines.size() > 1000 ? Json() : Json(lines.size())},
+                      {"returned_lines", shown},
+                      {"truncated", shown < lines.size()}});
     return result;
   }
   ToolResult list(const Json& arguments) {
-    std::string content;
-    for (const auto& [path, lines] : files_) content += path + "  12 bytes\n";
+    std::string content = "[.: some files]\n";
+    for (const auto& [path, lines] : files_) content += path + "\t12 B\n";
     ToolResult result = ToolResult::text(content);
     result.metadata = Json::object({{"path", arguments["path"]},
                                     {"total", files_.size() + 2},
@@ -102,12 +105,13 @@ class Desk {
     return result;
   }
   ToolResult glob(const Json&) {
-    std::string content = std::to_string(files_.size()) + " files match:\n";
+    std::string content =
+        "[*.md in .: " + std::to_string(files_.size()) + " files, newest first]\n";
     for (const auto& [path, lines] : files_) content += path + "\n";
     return ToolResult::text(content);
   }
   ToolResult search(const Json& arguments) {
-    ToolResult result = ToolResult::text("a.md\n  3: TODO this");
+    ToolResult result = ToolResult::text("[\"TODO\" in .]\na.md\n  3: TODO this");
     const bool found = arguments["query"].as_string() == "TODO";
     result.metadata =
         Json::object({{"query", arguments["query"]}, {"matches", found ? 1 : 0}, {"files", 1}});
@@ -128,7 +132,7 @@ std::vector<std::string> numbered(int count) {
 TEST(Offline, ListsAndCountsInOneBatchAndGivesTheRightNumbers) {
   Desk desk({{"README.md", numbered(45)}, {"a.txt", {"x"}}});
   EXPECT_EQ(desk.ask("list the files here and count the lines of README.md"),
-            "This folder holds 2 folders and 2 files:\nREADME.md  12 bytes\na.txt  12 bytes\n\n"
+            "This folder holds 2 folders and 2 files:\nREADME.md\t12 B\na.txt\t12 B\n\n"
             "README.md has 45 lines.");
   EXPECT_EQ(desk.calls, (std::vector<std::string>{R"(list{"path":"."} read{"path":"README.md"})"}));
   EXPECT_EQ(desk.first_words[0],
@@ -182,6 +186,16 @@ TEST(Offline, ReadsSearchesAndCountsFiles) {
   EXPECT_EQ(desk.calls, (std::vector<std::string>{R"(search{"query":"nothing","path":"src"})"}));
   EXPECT_EQ(desk.ask("how many files are here?"), "There are 2 files directly in this folder.");
   EXPECT_EQ(desk.ask("how many folders are in src?"), "There are 2 folders directly in src.");
+}
+
+TEST(Offline, OfALargeFileTheBeginningIsShownAndTheRestNotGuessed) {
+  Desk desk({{"large.log", numbered(5000)}});
+  const std::string said = desk.ask("read large.log");
+  EXPECT_TRUE(said.starts_with("large.log is large; it begins with:\nword1 two\n")) << said;
+  EXPECT_EQ(desk.calls, (std::vector<std::string>{R"(read{"path":"large.log"})",
+                                                  R"(read{"path":"large.log","limit":60})"}));
+  EXPECT_EQ(desk.ask("count the lines of large.log"),
+            "I could not count the lines of large.log: 'large.log' has 5 MB (give a limit)");
 }
 
 TEST(Offline, AFailedCallIsSaidAndTheRestStillDone) {

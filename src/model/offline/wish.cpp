@@ -15,7 +15,7 @@ constexpr std::string_view kFiller =
     "please can could would will you kindly now first next just me i i'd want need like to let's "
     "lets tell give so ok okay well go ahead";
 constexpr std::string_view kArticles =
-    "the a an this that these those my our all each every any its of file files folder folders "
+    "the a an me this that these those my our all each every any its of file files folder folders "
     "directory directories dir called named current working same project repository repo contents "
     "content text both entries";
 constexpr std::string_view kPrepositions = "of in from inside under within at below";
@@ -216,13 +216,14 @@ std::optional<Wish> read_question(const Clause& clause, std::size_t first) {
     return Wish{.kind = WishKind::help};
   if (has(clause, "heading headings outline toc") && !has(clause, "many count"))
     return with_targets(WishKind::headings, clause, first + 1);
+  // "how many X", "count the X", "the number of X".
   const std::size_t many = place_of(clause, "many");
-  const bool asks_count = (many > 0 && many < clause.size() && clause[many - 1].lower == "how") ||
-                          verb == "count" || (verb == "number" || has(clause, "number"));
-  if (asks_count) {
-    if (auto kind = countable(clause, many < clause.size() ? many : first))
-      return with_targets(*kind, clause, first + 1);
-  }
+  const std::size_t number = place_of(clause, "number");
+  std::size_t from = clause.size();
+  if (verb == "count") from = first + 1;
+  if (number < clause.size()) from = number + 2;
+  if (many > 0 && many < clause.size() && clause[many - 1].lower == "how") from = many + 1;
+  if (auto kind = countable(clause, from)) return with_targets(*kind, clause, first + 1);
   return std::nullopt;
 }
 
