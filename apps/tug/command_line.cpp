@@ -179,7 +179,7 @@ Result<void> check_choices(const Command& command) {
 int unknown_words(const Options& options, const Command& command, const std::string& title,
                   const std::vector<std::string>& extras) {
   for (const std::string& word : extras) {
-    if (!word.starts_with('-') || word == "-" || word == "--") continue;
+    if (!word.starts_with('-') || word == "-") continue;
     std::vector<std::string_view> known;
     for (const Flag& flag : command.flags) {
       for (std::string_view spelling : flag.spellings()) {
@@ -214,8 +214,9 @@ int run_one(const Command& command, const std::string& title, Options& options,
     if (json) options.format = "json";
     return refuse(options, error.what(), "`tug " + title + " --help` says what fits");
   }
-  if (const auto extras = parser.app.remaining(); !extras.empty())
-    return unknown_words(options, command, title, extras);
+  auto extras = parser.app.remaining();
+  std::erase(extras, "--");  // CLI11 hands the mark back
+  if (!extras.empty()) return unknown_words(options, command, title, extras);
   if (auto fine = check_choices(command); !fine) {
     options.format = json ? "json" : "text";
     return report(options, fine.error(), unusable);

@@ -52,6 +52,20 @@ int reader_went(const Session& session, const RunResult& result, int reason) {
   return failed;
 }
 
+// What kept a run from starting is a matter of usage or configuration, unless it is our own.
+int never_started(const Options& options, const RunResult& result) {
+  switch (result.error->kind()) {
+    case ErrorKind::cancelled:
+      return report(options, *result.error, 130);
+    case ErrorKind::internal:
+    case ErrorKind::overloaded:
+    case ErrorKind::exhausted:
+      return report(options, *result.error, failed);
+    default:
+      return report(options, *result.error, unusable);
+  }
+}
+
 // The events of a run as a person sees them go by: on the terminal, in the status line, as lines
 // of -v.
 struct Watch {
@@ -116,6 +130,7 @@ int drive(const Options& options, Session& session,
 
   const int broken = options.stream() ? lines->broken() : watch.text.broken();
   if (broken) return reader_went(session, result, broken);
+  if (result.last_seq == 0 && result.error) return never_started(options, result);
   if (options.stream()) {
     if (!lines->ended() && result.error) return report(options, *result.error, exit_code(result));
   } else if (options.json()) {

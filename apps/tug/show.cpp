@@ -60,6 +60,10 @@ std::string message_text(const Message& message) {
   return text;
 }
 
+std::string counted(std::int64_t count, const char* what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
 std::string page(const FoldedRoot& root, const FoldedRun& run) {
   const RunResult& result = run.result;
   const bool ended = result.status != RunStatus::running && result.status != RunStatus::pending;
@@ -75,8 +79,8 @@ std::string page(const FoldedRoot& root, const FoldedRun& run) {
   }
   for (const MessagePtr& message : result.messages.messages()) text += message_text(*message);
   const Usage& usage = result.usage;
-  text += "\n" + std::to_string(result.counts.model_calls) + " model calls, " +
-          std::to_string(result.counts.tool_calls) + " tool calls, " +
+  text += "\n" + counted(result.counts.model_calls, "model call") + ", " +
+          counted(result.counts.tool_calls, "tool call") + ", " +
           std::to_string(usage.input_tokens) + " tokens in, " +
           std::to_string(usage.output_tokens) + " out, cost " + to_string(result.cost) + ", " +
           std::to_string(result.duration_ms) + " ms\n";

@@ -159,8 +159,8 @@ TEST(Run, AToolThatThrowsIsAResultForTheModelAndItsSiblingIsDelivered) {
 TEST(Run, TwentyCallsComeBackInOneTurnInCallOrder) {
   std::vector<ScriptCall> twenty;
   for (int i = 0; i < 20; ++i) {
-    twenty.push_back({"c" + std::to_string(i), "shout",
-                      R"({"text":")" + std::to_string(i) + "\"}"});
+    twenty.push_back(
+        {"c" + std::to_string(i), "shout", R"({"text":")" + std::to_string(i) + "\"}"});
   }
   auto model = testkit::recording(scripted({calls(twenty), says("done")}));
   Rig rig(model, 5);
@@ -173,8 +173,9 @@ TEST(Run, TwentyCallsComeBackInOneTurnInCallOrder) {
 }
 
 TEST(Run, DuplicateCallIdsOfAProviderEachHaveTheirOwnResult) {
-  Rig rig(scripted({calls({{"same", "shout", R"({"text":"1"})"}, {"same", "shout", R"({"text":"2"})"}}),
-                    says("done")}));
+  Rig rig(
+      scripted({calls({{"same", "shout", R"({"text":"1"})"}, {"same", "shout", R"({"text":"2"})"}}),
+                says("done")}));
   rig.harness->tool("shout", "Shouts", shout);
   const RunResult result = rig.run("hi");
   ASSERT_EQ(result.tool_calls.size(), 2u);

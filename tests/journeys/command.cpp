@@ -25,13 +25,13 @@ struct Start {
   std::string folder;
 
   Start(const Place& place, const std::vector<std::string>& arguments) : folder(place.folder) {
-    environment = {"HOME=" + place.home,
-                   "XDG_STATE_HOME=" + place.home + "/state",
-                   "XDG_CONFIG_HOME=" + place.home + "/config",
-                   "PATH=/usr/bin:/bin",
-                   "LANG=C.UTF-8",
-                   "TERM=xterm"};
-    environment.insert(environment.end(), place.environment.begin(), place.environment.end());
+    environment = place.environment;  // of two with one name the first counts
+    for (const std::string& usual :
+         {"HOME=" + place.home, "XDG_STATE_HOME=" + place.home + "/state",
+          "XDG_CONFIG_HOME=" + place.home + "/config", std::string("PATH=/usr/bin:/bin"),
+          std::string("LANG=C.UTF-8"), std::string("TERM=xterm")}) {
+      environment.push_back(usual);
+    }
     words = {TUG_BINARY};
     words.insert(words.end(), arguments.begin(), arguments.end());
     for (std::string& entry : environment) environment_list.push_back(entry.data());
@@ -109,6 +109,7 @@ bool Running::read_some(int timeout_ms) {
 }
 
 bool Running::wait_for(const std::string& text) {
+  close_stdin();
   while (ran_.out.find(text) == std::string::npos) {
     if (out_ < 0 || !read_some(60'000)) return false;
   }

@@ -35,7 +35,7 @@ class Running {
   Running(const Running&) = delete;
   Running& operator=(const Running&) = delete;
 
-  // Reads until stdout holds `text`; false when it ends first, or after a minute.
+  // Ends stdin, then reads until stdout holds `text`; false when it ends first, or after a minute.
   bool wait_for(const std::string& text);
   void type(const std::string& bytes);  // into stdin
   void close_stdin();
