@@ -145,6 +145,10 @@ struct Parser {
     if (auto* const* list = std::get_if<std::vector<std::string>*>(&flag.target)) {
       option = app.add_option(flag.names, **list, flag.help);
       option->allow_extra_args(false);
+    } else if (auto* const* maybe = std::get_if<std::optional<std::string>*>(&flag.target)) {
+      option = app.add_option_function<std::string>(
+          flag.names, [to = *maybe](const std::string& given) { *to = given; }, flag.help);
+      option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
     } else {
       option = app.add_option(flag.names, *std::get<std::string*>(flag.target), flag.help);
       option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,7 +23,7 @@ struct Flag {
   const char* names;
   const char* value;  // what stands for it in the help; null for a switch
   const char* help;
-  std::variant<std::string*, std::vector<std::string>*, bool*> target;
+  std::variant<std::string*, std::optional<std::string>*, std::vector<std::string>*, bool*> target;
   std::vector<const char*> choices = {};
   bool required = false;
 

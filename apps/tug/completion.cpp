@@ -56,11 +56,11 @@ std::string patterns(const Flag& flag) {
 
 // `case` arms: flags with a fixed set of values; flags that take a file or a folder fall back to
 // the shell's own completion.
-std::string value_arms(const Command& command, const char* close) {
+std::string value_arms(const Command& command, const std::string& name, const char* close) {
   std::string arms;
   for (const Flag& flag : command.flags) {
     if (flag.positional() || !flag.value || flag.choices.empty()) continue;
-    arms += "    " + patterns(flag) + ") words=\"";
+    arms += "    " + patterns(flag) + ") " + name + "=\"";
     for (const char* choice : flag.choices) arms += std::string(choice) + " ";
     arms.back() = '"';
     arms += std::string(close) + "\n";
@@ -77,10 +77,10 @@ std::string value_flags(const Command& command) {
   return list;
 }
 
-std::string command_arms(std::span<const Command> commands) {
+std::string command_arms(std::span<const Command> commands, const std::string& name) {
   std::string arms;
   for (const Place& place : places(commands))
-    arms += "    \"" + place.command + "\") words=\"" + words_after(*place.what) + "\" ;;\n";
+    arms += "    \"" + place.command + "\") " + name + "=\"" + words_after(*place.what) + "\" ;;\n";
   return arms;
 }
 
@@ -91,7 +91,8 @@ std::string bash(std::span<const Command> commands) {
          "  local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
          "  local command=${COMP_WORDS[1]} words=\n"
          "  case $before in\n" +
-         value_arms(run, " ; COMPREPLY=($(compgen -W \"$words\" -- \"$current\")); return ;;") +
+         value_arms(run, "words",
+                    "; COMPREPLY=($(compgen -W \"$words\" -- \"$current\")); return ;;") +
          "    " + value_flags(run) +
          ") COMPREPLY=($(compgen -f -- \"$current\")); return ;;\n"
          "  esac\n"
@@ -102,7 +103,7 @@ std::string bash(std::span<const Command> commands) {
          "  [ \"$COMP_CWORD\" -eq 1 ] && command=\n"
          "  case $command in\n"
          "    \"\") words=\"" +
-         names(commands) + " --help --version\" ;;\n" + command_arms(commands) +
+         names(commands) + " --help --version\" ;;\n" + command_arms(commands, "words") +
          "  esac\n"
          "  COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
          "  [ ${#COMPREPLY[@]} -eq 0 ] && COMPREPLY=($(compgen -f -- \"$current\"))\n"
@@ -117,27 +118,18 @@ std::string zsh(std::span<const Command> commands) {
          "# tug completion for zsh:  source <(tug completion zsh)\n"
          "_tug() {\n"
          "  local command=${words[2]} before=${words[CURRENT-1]} list=\n"
-         "  local at=$CURRENT\n"
-         "  () {\n"
-         "  local words=\n"
          "  case $before in\n" +
-         value_arms(run, " ; compadd -- ${=words}; at=0; return ;;") + "    " + value_flags(run) +
-         ") _files; at=0; return ;;\n"
+         value_arms(run, "list", "; compadd -- ${=list}; return ;;") + "    " + value_flags(run) +
+         ") _files; return ;;\n"
          "  esac\n"
-         "  }\n"
-         "  (( at == 0 )) && return\n"
          "  case $command in\n"
          "    schema|config) (( CURRENT > 3 )) && command=\"$command ${words[3]}\" ;;\n"
          "  esac\n"
          "  (( CURRENT == 2 )) && command=\n"
-         "  () {\n"
-         "  local words=\n"
          "  case $command in\n"
-         "    \"\") words=\"" +
-         names(commands) + " --help --version\" ;;\n" + command_arms(commands) +
+         "    \"\") list=\"" +
+         names(commands) + " --help --version\" ;;\n" + command_arms(commands, "list") +
          "  esac\n"
-         "  list=$words\n"
-         "  }\n"
          "  compadd -- ${=list} || _files\n"
          "}\n"
          "compdef _tug tug\n";

@@ -72,10 +72,10 @@ Result<ConfigRequest> config_request(const ConfigFlags& flags) {
   ConfigRequest request{.file = flags.file, .bare = flags.bare};
   for (const KeyFlag& row : kKeyFlags) {
     const auto given = flags.by_key.find(row.key);
-    if (given == flags.by_key.end() || given->second.empty()) continue;
+    if (given == flags.by_key.end() || !given->second) continue;
     const std::string names = row.names;
-    request.flags.push_back({row.key, names.substr(names.rfind("--")), given->second});
-    if (given->first == "workspace.root") request.folder = given->second;
+    request.flags.push_back({row.key, names.substr(names.rfind("--")), *given->second});
+    if (given->first == "workspace.root") request.folder = *given->second;
   }
   if (flags.system_prompt_file.empty()) return request;
   const bool twice = std::ranges::any_of(

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,7 @@ namespace tug::cli {
 
 // Flags that set a key of the configuration for this command.
 struct ConfigFlags {
-  std::map<std::string, std::string> by_key;
+  std::map<std::string, std::optional<std::string>> by_key;
   std::string system_prompt_file;
   std::string file;
   bool bare = false;

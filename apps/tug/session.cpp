@@ -196,7 +196,7 @@ Result<Session> open_session(const Options& options, const RunFlags& flags,
   session.options.interactive = !options.json() && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 
   const auto asked = flags.config.by_key.find("model");
-  const bool named = asked != flags.config.by_key.end() && !asked->second.empty();
+  const bool named = asked != flags.config.by_key.end() && asked->second.has_value();
   std::string model = named || recorded_model.empty() ? config.text("model") : recorded_model;
   if (named) session.options.model = model;
   TUG_TRY(found, session.models->find(model));

@@ -12,7 +12,13 @@ namespace {
 sigset_t ending_signals() {
   sigset_t set;
   sigemptyset(&set);
-  for (int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, number);
+  for (int number : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction usual = {};
+    sigaction(number, nullptr, &usual);
+    // Who started us with a signal ignored (nohup, a shell's background) wants it ignored; a
+    // descriptor would deliver it all the same.
+    if (usual.sa_handler != SIG_IGN) sigaddset(&set, number);
+  }
   return set;
 }
 

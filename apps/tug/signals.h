@@ -7,8 +7,8 @@
 
 namespace tug::cli {
 
-// Takes SIGINT, SIGTERM and SIGHUP away from their usual meaning. Before the first thread: they
-// inherit it.
+// Takes SIGINT, SIGTERM and SIGHUP, as far as they are not ignored, away from their usual meaning.
+// Before the first thread: they inherit it.
 void hold_signals();
 
 // While it lives: SIGINT and SIGHUP cancel the run, SIGTERM pauses it at its next checkpoint; a

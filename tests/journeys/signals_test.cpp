@@ -80,6 +80,14 @@ TEST_F(Interrupted, ATerminalThatGoesAwayCancelsAndSaves) {
   expect_goes_on();
 }
 
+TEST_F(Interrupted, ASignalThatIsIgnoredFromTheStartStaysIgnored) {
+  signal(SIGHUP, SIG_IGN);  // as nohup does
+  auto running = start(script("s.jsonl", {R"({"text":"still here","delay_ms":300})"}));
+  signal(SIGHUP, SIG_DFL);
+  running->send(SIGHUP);
+  EXPECT_EQ(running->wait().exit, 0);
+}
+
 TEST_F(Interrupted, ASecondSigintQuitsAtOnce) {
   auto running = start(endless());
   running->send(SIGINT);
