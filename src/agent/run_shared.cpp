@@ -66,21 +66,26 @@ std::shared_ptr<const RunResult> RunShared::result() const {
   return result_;
 }
 
+// On the run's own loop at once, from anywhere else by mail.
 void RunShared::cancel(CancelReason reason) noexcept {
-  mailbox_->post([self = shared_from_this(), reason = std::move(reason)]() noexcept {
+  auto act = [self = shared_from_this(), reason = std::move(reason)]() noexcept {
     if (self->live_) return self->live_->ctx.cancel().request(reason);
-    self->cancelled_early_ = reason;
-  });
+    if (!self->ended()) self->cancelled_early_ = reason;
+  };
+  if (loop_.is_current()) return act();
+  mailbox_->post(std::move(act));
 }
 
 void RunShared::pause(std::string reason) noexcept {
-  mailbox_->post([self = shared_from_this(), reason = std::move(reason)]() noexcept {
+  auto act = [self = shared_from_this(), reason = std::move(reason)]() noexcept {
     if (self->live_) {
       self->live_->tree.pause = reason;
     } else {
       self->paused_early_ = reason;
     }
-  });
+  };
+  if (loop_.is_current()) return act();
+  mailbox_->post(std::move(act));
 }
 
 std::optional<Event> RunShared::take_event() {

@@ -267,7 +267,7 @@ TEST(Run, ACancelInsideTheFirstToolMakesNoSecondModelCall) {
 
 TEST(Run, ACancelWhileTheModelHangsEndsAtOnceAndTheHarnessRunsAgain) {
   Rig rig(slow(std::chrono::hours(1), says("late")));
-  Run run = rig.harness->start("hi");
+  tug::Run run = rig.harness->start("hi");
   rig.engine->advance(std::chrono::seconds(1));
   EXPECT_FALSE(run.ended());
   EXPECT_EQ(run.status().activity, RunActivity::model);

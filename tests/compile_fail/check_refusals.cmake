@@ -1,13 +1,14 @@
-# Compiles every case and looks for the promised words. The header is compiled once, ahead.
+# Compiles every case and looks for the promised words. The headers are compiled once, ahead.
 set(flags -std=c++23 -Wall -Wextra -I${INCLUDE})
 file(MAKE_DIRECTORY ${WORK})
-file(WRITE ${WORK}/codec_first.h "#include \"tug/core/codec.h\"\n")
+file(WRITE ${WORK}/headers_first.h
+  "#include \"tug/core/codec.h\"\n#include \"tug/tools/typed_tool.h\"\n")
 if(COMPILER MATCHES "clang")
-  set(precompiled ${WORK}/codec_first.h.pch)
+  set(precompiled ${WORK}/headers_first.h.pch)
 else()
-  set(precompiled ${WORK}/codec_first.h.gch)
+  set(precompiled ${WORK}/headers_first.h.gch)
 endif()
-execute_process(COMMAND ${COMPILER} ${flags} -x c++-header ${WORK}/codec_first.h -o ${precompiled}
+execute_process(COMMAND ${COMPILER} ${flags} -x c++-header ${WORK}/headers_first.h -o ${precompiled}
   COMMAND_ERROR_IS_FATAL ANY)
 
 file(GLOB cases ${CASES}/*.cpp)
@@ -16,7 +17,7 @@ foreach(case ${cases})
   file(STRINGS ${case} first_line LIMIT_COUNT 1)
   string(REGEX REPLACE "^// expect: " "" expected "${first_line}")
   execute_process(
-    COMMAND ${COMPILER} ${flags} -include ${WORK}/codec_first.h -fsyntax-only ${case}
+    COMMAND ${COMPILER} ${flags} -include ${WORK}/headers_first.h -fsyntax-only ${case}
     RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(result EQUAL 0)
     message(SEND_ERROR "${case}: compiles, but must not")

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "tools/files/testing.h"
 
@@ -76,19 +77,18 @@ TEST_F(FolderTools, WhatIsLeftOutIsCounted) {
   EXPECT_THAT(glob({.pattern = "*"}).value().content, HasSubstr("the first 4 entries only"));
 }
 
-TEST_F(FolderTools, AHundredThousandEntriesFitIntoOneResult) {
+TEST_F(FolderTools, ThousandsOfEntriesFitIntoOneResult) {
   root_.make_folder("many");
-  for (int i = 0; i < 100'000; ++i) {
-    const int file =
-        open(root_.path("many/f" + std::to_string(i)).c_str(), O_CREAT | O_CLOEXEC, 0600);
-    ASSERT_GE(file, 0);
-    close(file);
+  root_.write("one", "");
+  for (int i = 0; i < 20'000; ++i) {
+    const std::string name = root_.path("many/f" + std::to_string(i));
+    ASSERT_EQ(link(root_.path("one").c_str(), name.c_str()), 0);
   }
   const ToolResult listed = list({.path = "many"}).value();
-  EXPECT_EQ(listed.metadata["total"], Json(100'000));
+  EXPECT_EQ(listed.metadata["total"], Json(20'000));
   EXPECT_EQ(listed.metadata["shown"], Json(200));
   EXPECT_LT(listed.content.size(), 40'000u);
-  EXPECT_EQ(glob({.pattern = "many/*7"}).value().metadata["total"], Json(10'000));
+  EXPECT_EQ(glob({.pattern = "many/*7"}).value().metadata["total"], Json(2'000));
   // Too many neighbours to look for a near name.
   EXPECT_EQ(error_type(list({.path = "many/x/y"})), "NotFound");
 }

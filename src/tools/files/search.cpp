@@ -179,7 +179,7 @@ Result<ToolResult> search_files(const SearchArgs& args, const Workspace& workspa
   } else {
     const auto visit = [&](const Entry& entry) {
       if (looked_at == max_entries) {
-        cut_short = fmt::format("it ended after {} entries", max_entries);
+        cut_short = "it ended after " + counted(max_entries, "entry", "entries");
       } else if (search.spent()) {
         cut_short = "it ended after " + shown_size(kMaxTotalBytes);
       }

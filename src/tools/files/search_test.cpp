@@ -10,6 +10,37 @@ namespace {
 
 using ::testing::HasSubstr;
 
+// The time of a call is over while it opens its second file.
+class StopAtSecondFile final : public Workspace {
+ public:
+  explicit StopAtSecondFile(std::shared_ptr<const Workspace> inner) : inner_(std::move(inner)) {}
+  std::stop_token stop() const { return source_.get_token(); }
+
+  Result<std::unique_ptr<FileReader>> open(std::string_view path) const override {
+    if (++opened_ == 2) source_.request_stop();
+    return inner_->open(path);
+  }
+  const std::string& root() const noexcept override { return inner_->root(); }
+  Result<std::string> relative(std::string_view path) const override {
+    return inner_->relative(path);
+  }
+  Result<std::optional<FileInfo>> info(std::string_view path) const override {
+    return inner_->info(path);
+  }
+  Result<std::vector<Entry>> list(std::string_view path, std::size_t most) const override {
+    return inner_->list(path, most);
+  }
+  Result<WalkReport> walk(std::string_view path, const std::function<Walk(const Entry&)>& visit,
+                          const std::stop_token& stop) const override {
+    return inner_->walk(path, visit, stop);
+  }
+
+ private:
+  std::shared_ptr<const Workspace> inner_;
+  mutable std::stop_source source_;
+  mutable int opened_ = 0;
+};
+
 class SearchTool : public ::testing::Test {
  protected:
   Result<ToolResult> search(const SearchArgs& args) const {
@@ -156,11 +187,24 @@ TEST_F(SearchTool, AStoppedSearchShowsWhatItHas) {
   ASSERT_FALSE(nothing);
   EXPECT_EQ(nothing.error().kind(), ErrorKind::cancelled);
 
+  root_.write("b", "needle\n");
+  root_.write("c", "needle\n");
+  const StopAtSecondFile stopping(root_.shared());
+  const ToolResult some =
+      search_files({.query = "needle"}, stopping, limits_, stopping.stop()).value();
+  EXPECT_EQ(some.content,
+            "[search for \"needle\" in ., any case: 1 line in 1 file; the search is not complete, "
+            "its time was over]\na\n  1: needle\n");
+  EXPECT_EQ(some.metadata["complete"], Json(false));
+}
+
+TEST_F(SearchTool, ASearchLooksAtANumberOfEntriesOnly) {
   limits_.max_entries = 1;
+  root_.write("a", "needle\n");
   root_.write("b", "needle\n");
   const ToolResult some = search({.query = "needle"}).value();
   EXPECT_EQ(some.metadata["complete"], Json(false));
-  EXPECT_THAT(some.content, HasSubstr("not complete, it ended after 1 entries"));
+  EXPECT_THAT(some.content, HasSubstr("not complete, it ended after 1 entry"));
 }
 
 // Every line of a text that spans many stretches, against counting by hand.

@@ -66,6 +66,12 @@ struct SignatureOf<Method<M, Pointer>> : SignatureOf<M> {};
 template <class F>
 concept has_signature = requires { typename SignatureOf<F>::type; };
 
+template <class F, class Sig>
+inline constexpr bool is_const_callable = false;
+template <class F, class R, class... P>
+inline constexpr bool is_const_callable<F, Signature<R, P...>> =
+    requires(const F& handler, P (*... param)()) { handler(param()...); };
+
 // --- its parameters
 
 enum class Lead { nothing, context, invocation };
@@ -204,7 +210,7 @@ class HandlerCode<F, Signature<R, P...>> final : public ToolCode {
   Result<ToolWork> bind(Context& ctx, const Json& json) const override {
     Struct args{};
     if constexpr (kTakesArguments) {
-      Result<void> read = read_value(*arguments(), json, std::addressof(args), {}, nullptr);
+      auto read = read_into(args, json);
       if (!read) return Failure(std::move(read).error());
       if constexpr (holds_injected<Struct>()) {
         std::string missing;
@@ -241,8 +247,14 @@ class HandlerCode<F, Signature<R, P...>> final : public ToolCode {
   }
 
  private:
-  static ToolWork settled(Result<ToolResult> result) {
-    return ToolWork(std::in_place_type<Result<ToolResult>>, std::move(result));
+  // Templates, so that a header that only declares handlers does not pay for ToolWork.
+  template <class T>
+  static Result<void> read_into(T& args, const Json& json) {
+    return read_value(ShapeOf<T>::value, json, std::addressof(args), {}, nullptr);
+  }
+  template <class T>
+  static Result<ToolWork> settled(T&& result) {
+    return ToolWork(std::in_place_type<Result<ToolResult>>, std::forward<T>(result));
   }
 
   template <class First>
@@ -285,15 +297,28 @@ class HandlerCode<F, Signature<R, P...>> final : public ToolCode {
   Place place_;
 };
 
-template <Place place, class F>
-Result<ToolPtr> make_handler_tool(std::string name, std::string description, F handler,
-                                  ToolOptions options) {
+template <class F>
+consteval bool is_handler() {
   static_assert(has_signature<F>,
                 "tug: a tool handler is a function, a lambda with spelled-out parameter types or "
                 "another object with one non-template call operator. For std::bind_front and "
                 "generic lambdas: wrap them in such a lambda, or pass &Class::method and the "
                 "object");
   if constexpr (has_signature<F>) {
+    constexpr bool is_const = is_const_callable<F, typename SignatureOf<F>::type>;
+    static_assert(is_const,
+                  "tug: a tool handler is called through a const reference, by many threads at "
+                  "once: it must not be mutable");
+    return is_const;
+  } else {
+    return false;
+  }
+}
+
+template <Place place, class F>
+Result<ToolPtr> make_handler_tool(std::string name, std::string description, F handler,
+                                  ToolOptions options) {
+  if constexpr (is_handler<F>()) {
     using Code = HandlerCode<F>;
     constexpr bool pool_with_context =
         place == Place::pool && Code::kTakesContext && !Code::kIsTask;
@@ -301,9 +326,10 @@ Result<ToolPtr> make_handler_tool(std::string name, std::string description, F h
                   "tug: a plain function runs on the worker pool, where no Context may be touched: "
                   "take Invocation& instead, return a Task, or register it with make_inline_tool "
                   "if it returns at once");
-    static_assert(!(Code::kIsTask && Code::kTakesInvocation),
+    constexpr bool task_with_invocation = Code::kIsTask && Code::kTakesInvocation;
+    static_assert(!task_with_invocation,
                   "tug: a coroutine runs on the loop: take Context& instead of Invocation&");
-    if constexpr (!pool_with_context && !(Code::kIsTask && Code::kTakesInvocation)) {
+    if constexpr (!pool_with_context && !task_with_invocation) {
       const Place where = options.inline_ok ? Place::loop : place;
       return make_typed_tool(std::move(name), std::move(description), Code::arguments(), options,
                              std::make_shared<const Code>(std::move(handler), where));
