@@ -73,9 +73,10 @@ struct Layer {
 
 Result<void> add_files(Config& config, const ConfigRequest& request) {
   std::vector<Layer> layers;  // lowest first
-  TUG_TRY(user, user_config_folder());
-  layers.push_back({{.path = user + "/config.toml"}, !request.bare});
-  if (request.bare) layers.back().file.why = "--bare";
+  if (auto user = user_config_folder()) {
+    layers.push_back({{.path = *user + "/config.toml"}, !request.bare});
+    if (request.bare) layers.back().file.why = "--bare";
+  }
   const std::string project = request.folder + "/.tug/";
   for (const char* name : {"config.toml", "config.local.toml"}) {
     Layer layer{{.path = project + name}, false};

@@ -17,8 +17,9 @@
 namespace tug::cli {
 namespace {
 
-StatusLine::Look look_of(const OutputFlags& output) {
-  if (output.quiet || !may_draw_status()) return StatusLine::Look::hidden;
+StatusLine::Look look_of(const Options& options, const OutputFlags& output) {
+  const bool lines_there = options.stream() && isatty(STDOUT_FILENO);
+  if (output.quiet || lines_there || !may_draw_status()) return StatusLine::Look::hidden;
   return output.color == "never" ? StatusLine::Look::plain : StatusLine::Look::dim;
 }
 
@@ -75,7 +76,7 @@ struct Watch {
   bool verbose;
 
   Watch(const Options& options, const OutputFlags& output)
-      : status(look_of(output)),
+      : status(look_of(options, output)),
         text(status),
         streams_text(!options.json() && isatty(STDOUT_FILENO)),
         verbose(output.verbose && !output.quiet) {}
@@ -101,6 +102,12 @@ int drive(const Options& options, Session& session,
           const std::function<Run(Harness& harness, RunOptions run)>& begin) {
   auto kinds = stream_kinds(session.output.stream);
   if (!kinds) return report(options, kinds.error(), unusable);
+  if (!session.output.stream.empty() && !options.stream()) {
+    return report(options,
+                  Error(ErrorKind::invalid, "--stream chooses among the events of stream-json",
+                        "add -o stream-json, or leave --stream out"),
+                  unusable);
+  }
   std::stop_source reader_gone;
   RunOptions run_options = session.options;
   run_options.cancel = reader_gone.get_token();

@@ -22,9 +22,7 @@ int run(const Options& options, const RunRequest& request) {
                         "say what to do: tug \"list the files here\"; `tug --help` says more"),
                   unusable);
   }
-  auto store = open_journal(options, request.flags);
-  if (!store) return report(options, store.error(), unusable);
-  auto session = open_session(options, request.flags, *store);
+  auto session = open_session(options, request.flags, nullptr);
   if (!session) return report(options, session.error(), unusable);
   return drive(options, *session, [&](Harness& harness, RunOptions run_options) {
     return harness.start(*prompt, std::move(run_options));

@@ -156,14 +156,14 @@ Result<void> add_tools(Session& session, const Config& config, const std::vector
   return {};
 }
 
-}  // namespace
-
 Result<std::shared_ptr<RecordStore>> open_journal(const Options& options, const RunFlags& flags) {
   if (flags.no_session) return std::shared_ptr<RecordStore>(make_memory_record_store());
   TUG_TRY(folder, state_folder(options));
   TUG_TRY(store, open_sqlite_record_store(folder));
   return std::shared_ptr<RecordStore>(std::move(store));
 }
+
+}  // namespace
 
 Result<std::shared_ptr<RecordStore>> find_journal(const Options& options) {
   TUG_TRY(folder, state_folder(options));
@@ -188,7 +188,6 @@ Result<Session> open_session(const Options& options, const RunFlags& flags,
   Session session;
   session.output = flags.output;
   session.kept = !flags.no_session;
-  session.store = std::move(store);
   session.models = make_models();
   TUG_TRY(rows, add_rows(*session.models, config));
   TUG_TRY(labelled, label(session.options, flags.labels));
@@ -206,6 +205,11 @@ Result<Session> open_session(const Options& options, const RunFlags& flags,
            " answers, a small planner, not a language model (name one with -m)");
   }
 
+  if (!store) {
+    TUG_TRY(journal, open_journal(options, flags));
+    store = journal;
+  }
+  session.store = std::move(store);
   hold_signals();
   session.engine = make_engine({.loops = 1});
   HarnessOptions made{.model = std::move(model),

@@ -23,15 +23,14 @@ struct Session {
   bool kept = true;  // on disk
 };
 
-// Every failure is one of usage or configuration: nothing has run. `recorded_model` is the one
+// Every failure is one of usage or configuration: nothing has run. Without a store the journal is
+// opened, and made when it is missing; in memory with --no-session. `recorded_model` is the one
 // that a run to go on with has had: it stays unless --model names another.
 Result<Session> open_session(const Options& options, const RunFlags& flags,
                              std::shared_ptr<RecordStore> store,
                              const std::string& recorded_model = {});
 
-// The journal, for a new run: made when it is missing. In memory with --no-session.
-Result<std::shared_ptr<RecordStore>> open_journal(const Options& options, const RunFlags& flags);
-// For reading: null when there is none yet.
+// The journal for reading: null when there is none yet.
 Result<std::shared_ptr<RecordStore>> find_journal(const Options& options);
 
 // The built-in tools for a root folder.

@@ -31,12 +31,21 @@ bool is_row_list(const toml::node& node) {
   return list && !list->empty() && list->is_homogeneous(toml::node_type::table);
 }
 
+// A name with other characters is quoted, so that it cannot be taken for a path.
+std::string as_name(std::string_view name) {
+  for (char c : name) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '_' || c == '-';
+    if (!plain) return "'" + std::string(name) + "'";
+  }
+  return std::string(name);
+}
+
 void flatten(const toml::node& node, const std::string& key, std::vector<TomlEntry>& entries) {
   const toml::table* table = node.as_table();
   if (table && (!table->empty() || key.empty())) {
     for (const auto& [name, value] : *table) {
-      flatten(value, key.empty() ? std::string(name.str()) : key + "." + std::string(name.str()),
-              entries);
+      flatten(value, (key.empty() ? "" : key + ".") + as_name(name.str()), entries);
     }
     return;
   }

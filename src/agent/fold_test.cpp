@@ -16,13 +16,15 @@ using testkit::scripted;
 
 ToolSet make_tools() {
   ToolSet tools;
-  tools.add(make_inline_tool("shout", "Shouts", [](const Words& words) { return words.text + "!"; })
-                .value());
+  tools.add(make_inline_tool("shout", "Shouts", [](const Words& words) {
+              return words.text + "!";
+            }).value());
   tools.add(make_tool("slowly", "On the pool", [](const Words& words) { return words.text; },
                       {.effect = Effect::pure, .lane = "one"})
                 .value());
-  tools.add(make_tool("bad", "Throws", []() -> std::string { throw std::runtime_error("boom"); })
-                .value());
+  tools.add(make_tool("bad", "Throws", []() -> std::string {
+              throw std::runtime_error("boom");
+            }).value());
   return tools;
 }
 
@@ -112,8 +114,8 @@ void expect_goes_on_from_every_record(std::vector<ScriptTurn> turns) {
     auto journal = make_journal(*engine, store);
     Services::Builder builder(1);
     builder.put(engine);
-    auto result = engine->run(engine->loop(0),
-                              go_on(*journal, *store, builder.build(), plan, whole.id));
+    auto result =
+        engine->run(engine->loop(0), go_on(*journal, *store, builder.build(), plan, whole.id));
     ASSERT_TRUE(result) << to_string(result.error());
     EXPECT_EQ(result->messages, whole.messages);
     EXPECT_EQ(print_json(essence(*result)), print_json(essence(whole)));
@@ -130,8 +132,7 @@ TEST(Fold, ARunStoppedAfterAnyRecordGoesOnToTheSameResult) {
 }
 
 TEST(Fold, SoDoesOneThatFails) {
-  expect_goes_on_from_every_record(
-      {calls("shout", R"({"text":"1"})"), fails(503, "overloaded")});
+  expect_goes_on_from_every_record({calls("shout", R"({"text":"1"})"), fails(503, "overloaded")});
 }
 
 TEST(Fold, SoDoesOneWhoseAnswersAreEmpty) {

@@ -35,10 +35,9 @@ TEST(Harness, EventsAreIteratedToTheTerminalOne) {
   while (auto event = run.next_event()) {
     if (event->live == 0) kinds.emplace_back(event->name());
   }
-  EXPECT_EQ(kinds,
-            (std::vector<std::string>{"run.started", "model.started", "model.completed",
-                                      "tool.started", "tool.completed", "model.started",
-                                      "model.completed", "run.completed"}));
+  EXPECT_EQ(kinds, (std::vector<std::string>{"run.started", "model.started", "model.completed",
+                                             "tool.started", "tool.completed", "model.started",
+                                             "model.completed", "run.completed"}));
   EXPECT_EQ(run.wait().text, "b");
   EXPECT_EQ(run.status().status, RunStatus::completed);
   EXPECT_EQ(run.status().turn, 2u);
@@ -201,8 +200,8 @@ TEST(Harness, RunAsyncRunsARootOnTheCallingLoop) {
 }
 
 TEST(Resume, AFinishedRunGoesOnAsANewRunOfItsThread) {
-  auto model = testkit::recording(scripted(
-      {calls("shout", R"({"text":"a"})"), says("first"), calls("shout", R"({"text":"b"})"), says("second")}));
+  auto model = testkit::recording(scripted({calls("shout", R"({"text":"a"})"), says("first"),
+                                            calls("shout", R"({"text":"b"})"), says("second")}));
   Rig rig(model);
   rig.harness->tool("shout", "Shouts", shout);
   const RunResult first = rig.run("one");
@@ -351,9 +350,9 @@ TEST(Options, ReachTheContextOfTools) {
                          {"tool", ctx.tool()->name},
                          {"turn", ctx.id().turn}});
   });
-  const RunResult result = rig.run("go", {.tags = {"mine"},
-                                          .inherited_tags = {"ours"},
-                                          .configurable = Json::object({{"k", 1}})});
+  const RunResult result = rig.run(
+      "go",
+      {.tags = {"mine"}, .inherited_tags = {"ours"}, .configurable = Json::object({{"k", 1}})});
   EXPECT_EQ(result.tool_calls[0].result.content,
             R"({"tags":["ours"],"set":{"k":1},"interactive":false,"tool":"look","turn":1})");
 }

@@ -13,8 +13,8 @@
 #include "tug/context/context.h"
 #include "tug/io/sim_engine.h"
 #include "tug/journal/sink.h"
-#include "tug/store/record_stores.h"
 #include "tug/model/models.h"
+#include "tug/store/record_stores.h"
 #include "tug/testkit/models.h"
 
 namespace tug {

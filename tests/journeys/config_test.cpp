@@ -85,6 +85,7 @@ TEST_F(Config, WhatIsWrongIsNamedWithItsPlaceAndItsNeighbour) {
       {"model = 2026-01-01\nx", "config.toml:2", "TOML"},
       {"[permissions]\n", "config.toml:1: \"permissions\"", "config explain"},
       {"a = [\n", "config.toml:1", "TOML"},
+      {"\"models[4000000000].id\" = \"x\"\n", "config.toml:1", "is not a key"},
       {"model = \"a/b\"\nmodel = \"a/c\"\n", "config.toml:2", "TOML"},
       {"\xff\xfe", "config.toml:1", "TOML"},
   };

@@ -74,6 +74,7 @@ TEST_F(StreamJson, KindsAreChosen) {
   const Ran wrong = tug({"run", "-o", "stream-json", "--stream", "message", "-m", model_, "go"});
   EXPECT_EQ(wrong.exit, 2);
   EXPECT_TRUE(has(wrong.err, "did you mean \"messages\"?"));
+  EXPECT_EQ(tug({"run", "--stream", "tools", "-m", model_, "go"}).exit, 2) << "of no other format";
 }
 
 TEST_F(StreamJson, AnErrorBeforeTheRunIsAnObjectToo) {
