@@ -49,6 +49,9 @@ class Void final : public RecordStore {
   Result<RootInfo> claim(const RunId&, const Owner&, Time) override { return none<RootInfo>(); }
   Result<void> checkpoint() override { return {}; }
   Result<RootInfo> info(const RunId&) override { return none<RootInfo>(); }
+  Result<std::vector<RunName>> find_runs(std::string_view, std::size_t) override {
+    return std::vector<RunName>();
+  }
   Result<std::vector<RootInfo>> list(std::size_t) override { return none<std::vector<RootInfo>>(); }
   Result<std::vector<Record>> read(const RunId&, Seq, std::size_t) override {
     return none<std::vector<Record>>();

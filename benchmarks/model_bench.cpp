@@ -23,13 +23,13 @@ Task<bool> turns(ModelPtr model, ModelRequest request, int count) {
   co_return true;
 }
 
-void serve(benchmark::State& state, ScriptTurn turn, std::size_t reserved) {
-  constexpr int kTurns = 1000;
-  ModelPtr model = make_script_model({std::move(turn)}, {.provider = "script", .name = "b.jsonl"});
+constexpr int kTurns = 1000;  // of one iteration
+
+void serve(benchmark::State& state, std::vector<ScriptTurn> script, std::vector<Json> reserved) {
+  ModelPtr model = make_script_model(std::move(script), {.provider = "script", .name = "b.jsonl"});
   ModelRequest request;
   if (!request.transcript.append_user(Message::user("go on"))) state.SkipWithError("no request");
-  std::vector<Json> before(reserved, Json::object({{"line", 0}}));
-  request.reserved = std::make_shared<const std::vector<Json>>(std::move(before));
+  request.reserved = std::make_shared<const std::vector<Json>>(std::move(reserved));
   for (auto _ : state) {
     ManualLoop loop;
     if (!loop.run(turns(model, request, kTurns)).value_or(false)) state.SkipWithError("failed");
@@ -37,16 +37,37 @@ void serve(benchmark::State& state, ScriptTurn turn, std::size_t reserved) {
   state.SetItemsProcessed(state.iterations() * kTurns);
 }
 
-void script_turn_text(benchmark::State& state) {
-  serve(state, {.text = "The answer is forty-two, as always.", .repeat = true}, 0);
+// What a root has recorded after `count` attempts on lines 1, 2, 3, ...
+std::vector<Json> attempts(int count) {
+  std::vector<Json> out;
+  for (int i = 1; i <= count; ++i) out.push_back(Json::object({{"line", i}}));
+  return out;
 }
-BENCHMARK(script_turn_text);
 
-void script_turn_call(benchmark::State& state) {
-  ScriptCall call{.id = "c1", .name = "read", .arguments = R"({"path":"README.md","limit":20})"};
-  serve(state, {.tool_calls = {call}, .repeat = true}, 10'000);
+void script_1000_turns_text(benchmark::State& state) {
+  serve(state, {{.text = "The answer is forty-two, as always.", .repeat = true}}, {});
 }
-BENCHMARK(script_turn_call);
+BENCHMARK(script_1000_turns_text);
+
+void script_1000_turns_call(benchmark::State& state) {
+  ScriptCall call{.id = "c1", .name = "read", .arguments = R"({"path":"README.md","limit":20})"};
+  serve(state, {{.tool_calls = {call}, .repeat = true}}, {});
+}
+BENCHMARK(script_1000_turns_call);
+
+// Late in a long script without conditions.
+void script_1000_turns_after_10k(benchmark::State& state) {
+  serve(state, std::vector<ScriptTurn>(20'000, {.text = "next"}), attempts(10'000));
+}
+BENCHMARK(script_1000_turns_after_10k);
+
+// The same with a condition somewhere: what was used has to be looked up.
+void script_1000_turns_after_10k_mixed(benchmark::State& state) {
+  std::vector<ScriptTurn> script(20'000, {.text = "next"});
+  script.back().when = "never said";
+  serve(state, std::move(script), attempts(10'000));
+}
+BENCHMARK(script_1000_turns_after_10k_mixed);
 
 }  // namespace
 }  // namespace tug

@@ -235,12 +235,13 @@ TEST(Resume, ALongThreadFoldsThroughAllItsBases) {
 
 TEST(Resume, ACancelledRunGoesOnUnderItsOwnIdWhereItStood) {
   Rig rig(scripted({calls("shout", R"({"text":"a"})"), says("late")}));
-  std::stop_source stop;
-  rig.harness->inline_tool("shout", "Shouts and stops", [&stop](const Words& words) {
-    stop.request_stop();
+  tug::Run run;
+  rig.harness->inline_tool("shout", "Shouts and stops", [&run](const Words& words) {
+    run.cancel();
     return words.text;
   });
-  const RunResult cancelled = rig.run("go", {.cancel = stop.get_token()});
+  run = rig.harness->start("go");
+  const RunResult cancelled = run.wait();
   ASSERT_EQ(cancelled.status, RunStatus::cancelled);
   tug::Run again = rig.harness->resume(cancelled.id, "", {.observers = {rig.seen}});
   const RunResult result = again.wait();

@@ -251,14 +251,15 @@ TEST(Run, ACancelBeforeTheStartMakesNoModelCall) {
 }
 
 TEST(Run, ACancelInsideTheFirstToolMakesNoSecondModelCall) {
-  std::stop_source stop;
+  tug::Run run;
   auto model = testkit::recording(scripted({calls("stop"), says("never")}));
   Rig rig(model);
-  rig.harness->inline_tool("stop", "Stops the run", [&stop] {
-    stop.request_stop();
+  rig.harness->inline_tool("stop", "Stops the run", [&run] {
+    run.cancel("from inside");
     return "stopped";
   });
-  const RunResult result = rig.run("hi", {.cancel = stop.get_token()});
+  run = rig.harness->start("hi", {.observers = {rig.seen}});
+  const RunResult result = run.wait();
   EXPECT_EQ(result.status, RunStatus::cancelled);
   EXPECT_EQ(model->requests().size(), 1u);
   expect_legal(result.messages);

@@ -189,6 +189,27 @@ TEST_F(ContextTest, TighterLimitsBindTheChildAndWhatIsBelowIt) {
       << "without limits of its own a part shares the node";
 }
 
+TEST_F(ContextTest, ASharedTypedValueOutlivesItsContext) {
+  std::shared_ptr<const Session> kept;
+  {
+    const Context root = grow();
+    EXPECT_EQ(root.share<Session>(), nullptr);
+    root.inherit(Session{"ann"});
+    root.inherit(3);
+    const Context child = below(root);
+    child.set(Session{"bob"});
+    kept = child.share<Session>();
+    EXPECT_EQ(kept.get(), child.get<Session>());
+    EXPECT_EQ(below(child).share<Session>()->user, "ann");
+    const auto all = child.share_all();
+    ASSERT_EQ(all.size(), 2u);
+    EXPECT_EQ(all[0].first, type_key<Session>());
+    EXPECT_EQ(all[0].second, kept);
+    EXPECT_EQ(*std::static_pointer_cast<const int>(all[1].second), 3);
+  }
+  EXPECT_EQ(kept->user, "bob");
+}
+
 TEST_F(ContextTest, TypedValuesAreFoundByTypeLocalsFirst) {
   const Context root = grow();
   EXPECT_EQ(root.get<Session>(), nullptr);

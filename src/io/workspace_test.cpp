@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "store/testing.h"
+#include "tug/core/rng.h"
 
 namespace tug {
 namespace {
@@ -300,6 +301,41 @@ TEST_F(WorkspaceTest, ARootThatIsNoFolderIsRefused) {
   EXPECT_EQ(open_workspace(root_ + "/readme.txt").error().kind(), ErrorKind::invalid);
   EXPECT_EQ(open_workspace(root_ + "/missing").error().kind(), ErrorKind::invalid);
   EXPECT_EQ(open_workspace("").error().kind(), ErrorKind::invalid);
+}
+
+// Paths put together from parts that lead in, out and around.
+TEST_F(WorkspaceTest, NoPathOutOfPartsLeadsToTheSecret) {
+  write(outside_ + "/elsewhere", "");
+  fs::create_symlink("../outside", root_ + "/out");
+  fs::create_symlink("../../outside", root_ + "/src/out");
+  fs::create_symlink(outside_, root_ + "/absolute");
+  fs::create_symlink("src", root_ + "/in");
+  fs::create_symlink("..", root_ + "/src/up");
+  fs::create_symlink(".", root_ + "/here");
+  fs::create_symlink("out/secret", root_ + "/chain");
+  fs::create_symlink("/proc/self/root", root_ + "/magic");
+  fs::create_symlink("loop", root_ + "/loop");
+  const std::vector<std::string> parts = {
+      "..",   ".",    "",      "src",        "deep",   "out",   "absolute", "in",       "up",
+      "here", "loop", "chain", "magic",      "secret", "a.cpp", "outside",  root_,      outside_,
+      "root", "/",    "~",     "readme.txt", "...",    "..\\",  "%2e%2e",   "\xc0\xae", "proc"};
+  constexpr std::uint64_t kSeed = 20260203;
+  RecordProperty("seed", std::to_string(kSeed));
+  Rng rng(kSeed);
+  int read = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    std::string path = parts[rng.below(parts.size())];
+    for (std::uint64_t more = rng.below(6); more > 0; --more) {
+      path += "/" + parts[rng.below(parts.size())];
+    }
+    const auto text = contents(path);
+    read += text ? 1 : 0;
+    if (text) ASSERT_NE(*text, "SECRET") << path;
+    const auto entries = workspace_->list(path, 100);
+    if (!entries) continue;
+    for (const Entry& entry : *entries) ASSERT_FALSE(entry.path.ends_with("elsewhere")) << path;
+  }
+  EXPECT_GT(read, 100);
 }
 
 // One thread swaps a folder and a link that leads out, by rename; another opens through the name.

@@ -45,7 +45,7 @@ class Acks {
 }  // namespace
 
 Committer::Committer(Engine& engine, std::shared_ptr<RecordStore> store, CommitWatcher& watcher)
-    : store_(std::move(store)), watcher_(watcher) {
+    : store_(std::move(store)), watcher_(watcher), at_once_(store_->commits_at_once()) {
   thread_ = engine.background("journal committer", [this]() noexcept { step(); });
 }
 
@@ -53,7 +53,11 @@ Committer::~Committer() { close(); }
 
 void Committer::submit(std::vector<Submission> submissions) noexcept {
   {
-    std::scoped_lock lock(mutex_);
+    std::unique_lock lock(mutex_);
+    if (!closed_ && at_once_) {
+      lock.unlock();
+      return commit_here(std::move(submissions));
+    }
     if (!closed_) {
       for (Submission& submission : submissions) queue_.emplace_back(std::move(submission));
       return thread_->wake();  // under the lock: close() takes the thread away once it had it
@@ -103,21 +107,41 @@ void Committer::step() noexcept {
   commit(std::move(group));
 }
 
-void Committer::commit(std::vector<Submission> group) noexcept {
-  if (group.empty()) return;
+std::vector<Result<void>> Committer::write(std::vector<Submission>& group,
+                                           std::vector<RunId>& written) {
   std::vector<Batch> batches;
   batches.reserve(group.size());
   for (Submission& submission : group) batches.push_back(std::move(submission.batch));
   auto verdicts = guarded("committing to the store", [&] { return store_->commit(batches); });
-  Acks acks;
-  std::vector<RunId> written;
+  std::vector<Result<void>> answers;
+  answers.reserve(group.size());
   for (std::size_t i = 0; i < group.size(); ++i) {
-    Result<void> verdict = verdicts ? std::move((*verdicts)[i]) : Failure(verdicts.error());
-    if (verdict && !batches[i].records.empty()) written.push_back(batches[i].root);
+    answers.push_back(verdicts ? std::move((*verdicts)[i]) : Failure(verdicts.error()));
+    if (answers.back() && !batches[i].records.empty()) written.push_back(batches[i].root);
     group[i].batch = std::move(batches[i]);
-    acks.add(std::move(group[i]), std::move(verdict));
+  }
+  return answers;
+}
+
+void Committer::commit(std::vector<Submission> group) noexcept {
+  if (group.empty()) return;
+  std::vector<RunId> written;
+  auto verdicts = write(group, written);
+  Acks acks;
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    acks.add(std::move(group[i]), std::move(verdicts[i]));
   }
   acks.send();
+  watcher_.on_disk(written);
+}
+
+void Committer::commit_here(std::vector<Submission> group) noexcept {
+  std::vector<RunId> written;
+  const auto verdicts = write(group, written);
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    const auto& records = group[i].batch.records;
+    group[i].listener->committed(records.empty() ? 0 : records.back().seq, verdicts[i]);
+  }
   watcher_.on_disk(written);
 }
 

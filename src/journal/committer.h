@@ -43,21 +43,27 @@ class Committer {
   Committer(const Committer&) = delete;
   Committer& operator=(const Committer&) = delete;
 
-  // Any thread. After close() the listeners hear `cancelled`.
+  // The loop of the submissions. After close() the listeners hear `cancelled`. A store that commits
+  // at once has done so, and the listeners have heard it, when this returns.
   void submit(std::vector<Submission> submissions) noexcept;
   // Runs on the committer's thread, in order with the submissions. False, and nothing runs, after
   // close().
   bool call(Job job) noexcept;
   // Commits what is queued, then ends the thread. Not on a loop.
   void close() noexcept;
+  bool at_once() const noexcept { return at_once_; }
 
  private:
   using Item = std::variant<Submission, Job>;
   void step() noexcept;
   void commit(std::vector<Submission> group) noexcept;
+  void commit_here(std::vector<Submission> group) noexcept;
+  // One verdict per submission; the batches stay where they are.
+  std::vector<Result<void>> write(std::vector<Submission>& group, std::vector<RunId>& written);
 
   std::shared_ptr<RecordStore> store_;
   CommitWatcher& watcher_;
+  const bool at_once_;
   std::mutex mutex_;
   std::vector<Item> queue_;
   bool closed_ = false;

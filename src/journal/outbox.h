@@ -23,6 +23,8 @@ class Outbox : public std::enable_shared_from_this<Outbox> {
   Outbox(Loop& loop, Committer& committer) : loop_(loop), committer_(committer) {}
 
   Loop& loop() noexcept { return loop_; }
+  // Whether a flush has committed when it returns.
+  bool at_once() const noexcept { return committer_.at_once(); }
   // Each log marks itself once between flushes.
   void mark(std::shared_ptr<Pending> log) {
     dirty_.push_back(std::move(log));

@@ -47,6 +47,7 @@ class Line final : public CommitListener,
 
   Task<Result<void>> wait_durable(Seq seq, Until until) {
     auto self = shared_from_this();  // the log may go while we wait
+    if (marked_ && outbox_->at_once()) outbox_->flush();
     while (!failure_ && durable_ < seq) {
       const Woken woken = co_await waiters_.wait(until);
       if (woken != Woken::ready && durable_ < seq && !failure_) {
@@ -59,6 +60,7 @@ class Line final : public CommitListener,
 
   Task<Result<void>> wait_idle(Until until) {
     auto self = shared_from_this();
+    if (marked_ && outbox_->at_once()) outbox_->flush();
     while (marked_ || in_flight_ > 0) {
       const Woken woken = co_await waiters_.wait(until);
       if (woken != Woken::ready)

@@ -122,6 +122,7 @@ class MemoryRecordStore final : public RecordStore {
   }
 
   Result<void> check_integrity() override { return {}; }
+  bool commits_at_once() const noexcept override { return true; }
   std::string where() const override { return "memory"; }
 
  private:

@@ -3,8 +3,11 @@
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "model/script/script_model.h"
 #include "model/speech.h"
+#include "tug/core/digest.h"
 #include "tug/core/window.h"
 
 namespace tug::testkit {
@@ -72,6 +75,19 @@ class Recording final : public RecordingModel {
   std::vector<ModelRequest> requests_;
 };
 
+// A root counts attempts by the name of the model: two scripts in one root need two names, and a
+// resumed run must find the same one again.
+std::string named_after(std::string_view kind, const std::vector<ScriptTurn>& turns) {
+  std::string all;
+  for (const ScriptTurn& turn : turns) {
+    all += turn.text + '\0' + turn.reasoning + '\0';
+    for (const ScriptCall& call : turn.tool_calls) all += call.name + '\0' + call.arguments + '\0';
+    if (turn.error) all += std::to_string(turn.error->status) + turn.error->body;
+    all += '\n';
+  }
+  return fmt::format("{}-{:08x}", kind, static_cast<std::uint32_t>(fingerprint_of(all).low));
+}
+
 }  // namespace
 
 ScriptTurn says(std::string text) { return ScriptTurn{.text = std::move(text)}; }
@@ -90,11 +106,13 @@ ScriptTurn fails(int status, std::string body) {
 }
 
 ModelPtr scripted(std::vector<ScriptTurn> turns) {
-  return make_script_model(std::move(turns), profile_of("scripted"));
+  ModelProfile profile = profile_of(named_after("scripted", turns));
+  return make_script_model(std::move(turns), std::move(profile));
 }
 
 ModelPtr cycling(std::vector<ScriptTurn> turns) {
-  return make_script_model(std::move(turns), profile_of("cycling"), ScriptOrder::in_turn);
+  ModelProfile profile = profile_of(named_after("cycling", turns));
+  return make_script_model(std::move(turns), std::move(profile), ScriptOrder::in_turn);
 }
 
 ModelPtr constant(std::string text) {

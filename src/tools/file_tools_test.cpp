@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tools/files/testing.h"
+#include "tools/testing.h"
 
 namespace tug {
 namespace {
@@ -28,6 +29,43 @@ TEST(FileTools, AskOnlyForWhatTheyNeed) {
   EXPECT_EQ(tools[2]->spec().parameters["required"], Json::array({"pattern"}));
   EXPECT_EQ(tools[3]->spec().parameters["required"], Json::array({"query"}));
   EXPECT_EQ(tools[3]->spec().parameters["properties"]["max_files"]["default"], Json(50));
+}
+
+class FileToolCalls : public ToolTest {
+ protected:
+  ToolResult call(std::size_t tool, const std::string& arguments) {
+    return world.call(make_file_tools(root_.shared())[tool], arguments);
+  }
+
+  TestRoot root_;
+};
+
+TEST_F(FileToolCalls, AnswerWhatAModelAsks) {
+  root_.write("src/a.txt", "one\ntwo\n");
+  EXPECT_EQ(shown(call(0, R"({"path": "src/a.txt", "offset": 2})")),
+            "ok [src/a.txt: lines 2-2 of 2]\n2\ttwo\n "
+            R"({"path":"src/a.txt","total_lines":2,"returned_lines":1,"size_bytes":8,)"
+            R"("truncated":false})");
+  EXPECT_EQ(shown(call(1, "{}")),
+            "ok [.: 1 folder, 0 files]\nsrc/\n "
+            R"({"path":".","total":1,"shown":1,"folders":1,"files":0})");
+  EXPECT_EQ(shown(call(2, R"({"pattern": "**/*.txt"})")),
+            "ok [**/*.txt in .: 1 file]\nsrc/a.txt\n "
+            R"({"pattern":"**/*.txt","path":".","total":1,"shown":1})");
+  EXPECT_EQ(shown(call(3, R"({"query": "TW", "case_sensitive": false})")),
+            "ok [search for \"TW\" in ., any case: 1 line in 1 file]\nsrc/a.txt\n  2: two\n "
+            R"({"query":"TW","path":".","matches":1,"files":1,"shown_files":1,"skipped":0,)"
+            R"("complete":true})");
+}
+
+TEST_F(FileToolCalls, RefuseWithTheirOwnWords) {
+  EXPECT_EQ(shown(call(0, R"({"path": "../x"})")),
+            "error '../x' leads out of the root folder '" + root_.workspace().root() +
+                "' (name a path below the root, relative to it) "
+                R"({"error_type":"PathValidationError"})");
+  EXPECT_EQ(call(0, R"({"path": 7})").metadata["error_type"], Json("InvalidArguments"));
+  EXPECT_EQ(call(0, R"({"path": "a", "limt": 7})").metadata["error_type"],
+            Json("InvalidArguments"));
 }
 
 }  // namespace

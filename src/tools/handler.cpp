@@ -32,6 +32,9 @@ std::string_view type_name(std::string_view printed) {
 }  // namespace
 
 ToolResult done_result() { return ToolResult::text("done"); }
+ToolResult empty_task_result() {
+  return ToolResult::error("the tool's handler gave an empty task", "ToolError");
+}
 
 std::shared_ptr<const void> shared_value(const Context& ctx, TypeKey key) { return ctx.share(key); }
 

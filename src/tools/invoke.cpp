@@ -5,6 +5,7 @@
 #include "tug/context/context.h"
 #include "tug/core/scope.h"
 #include "tug/io/engine.h"
+#include "tug/tools/detail/handler.h"
 
 namespace tug {
 namespace {
@@ -63,7 +64,10 @@ ToolResult settled(Result<ToolResult> answer, const Context& ctx, const Deadline
   const CancelReason* reason = ctx.cancel_reason();
   const bool stopped_late = late && (!reason || reason->why == CancelReason::Why::deadline);
   if (error.kind() == ErrorKind::cancelled) {
-    return stopped_late ? timeout_result(deadline) : stopped_result(ctx);
+    if (stopped_late) return timeout_result(deadline);
+    ToolResult result = stopped_result(ctx);
+    if (!reason) result.content = to_string(error);
+    return result;
   }
   if (stopped_late && error.kind() == ErrorKind::exhausted && limit &&
       limit->kind == LimitKind::wall_clock) {
@@ -88,6 +92,7 @@ Result<ToolWork> bind_call(const Tool& tool, Context& ctx, const Json& args) noe
 }
 
 Task<ToolResult> run_on_loop(LoopWork work, const Context& ctx, Deadline deadline) {
+  if (!work) co_return detail::empty_task_result();
   std::optional<detail::DeadlineGuard> guard;
   if (deadline.at != kNever) guard.emplace(ctx.loop(), deadline.at, ctx.cancel());
   try {

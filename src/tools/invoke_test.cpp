@@ -172,6 +172,16 @@ TEST_F(Invoke, ACancelledCallSaysWhoStoppedIt) {
   EXPECT_EQ(runs, 0);
 }
 
+TEST_F(Invoke, AnEmptyTaskIsAnError) {
+  const std::string said =
+      R"(error the tool's handler gave an empty task {"error_type":"ToolError"})";
+  EXPECT_EQ(shown(result([]() -> Task<int> { return {}; })), said);
+  ToolSpec spec;
+  spec.name = "t";
+  auto json = made(make_tool(spec, JsonLoopHandler([](Context, Json) { return LoopWork(); })));
+  EXPECT_EQ(shown(world.call(json)), said);
+}
+
 TEST_F(Invoke, WithoutAnEnginePoolWorkIsAnError) {
   world.services = Services::Builder(1).build();
   EXPECT_EQ(shown(result([] {})),

@@ -119,6 +119,9 @@ class RecordStore : public BlobSource {
   virtual Result<std::vector<InboxCommand>> inbox(const RunId& root) = 0;
   // Every byte the backend can check by itself, its own structure included.
   virtual Result<void> check_integrity() = 0;
+  // Whether a commit is a copy in memory: then it is made on the loop that asks for it, without a
+  // thread in between, and `commit` may be called from several threads at once.
+  virtual bool commits_at_once() const noexcept { return false; }
   // For messages: the folder or "memory".
   virtual std::string where() const = 0;
 };

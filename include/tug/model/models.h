@@ -32,7 +32,8 @@ class Models {
   virtual void add(std::string provider, ModelFactory factory) = 0;
   // One model under its own name ("provider/name" of its profile).
   virtual void add(ModelPtr model) = 0;
-  // Profiles made from now on are changed field by field; later rows win.
+  // Models found for the first time from now on have profiles changed field by field (of a price
+  // too); later rows win.
   virtual void override_with(ModelOverride row) = 0;
   // `invalid` for a name without "provider/", naming the nearest provider for one that nobody
   // registered; otherwise what the factory says.

@@ -12,7 +12,7 @@
 namespace tug {
 
 struct ScriptCall {
-  std::string id;  // the provider's; "call_<n>" when empty
+  std::string id;  // the provider's; "call_<n>", counted through the script, when empty
   std::string name;
   std::string arguments;  // as the model would write them
 };
@@ -23,7 +23,7 @@ struct ScriptError {
   std::string body;
 };
 
-// One line of a script.
+// One line of a script. A turn with an error says its parts and then fails, as a cut stream does.
 struct ScriptTurn {
   std::string text;
   std::string reasoning;
@@ -32,27 +32,31 @@ struct ScriptTurn {
   std::optional<Finish> finish;  // tool_calls when there are any, else stop
   std::int64_t delay_ms = 0;     // before the turn
   std::int64_t chunk_delay_ms = 0;
-  std::uint32_t chunks = 1;  // how many deltas the text comes in
+  std::uint32_t chunks = 1;  // how many deltas the text comes in, cut between characters
   std::optional<ScriptError> error;
   std::string agent;  // only for runs of this agent, when not empty
   std::string when;   // only when the newest message contains this, when not empty
   bool repeat = false;
 };
 
-// Blank lines are skipped. `invalid` names the line, what is wrong and, for a key nobody knows, the
-// nearest one.
+// Blank lines are skipped, null counts as absent. `invalid` begins with "NAME:LINE: " and says what
+// is wrong and, for a key nobody knows, the nearest one.
 Result<std::vector<ScriptTurn>> parse_script(std::string_view text, std::string_view name);
 
-// The first fitting turn that the root has not used answers; it is chosen by `reserve`, so a
-// resumed run goes on where it stood. An exhausted script is a provider error that is not
-// retryable.
+// The first fitting turn that the root has not used answers; it is chosen by `reserve`, which says
+// {"line": N}, counted from 1 without blank lines, so a resumed run goes on where it stood. When
+// none is left it says {"line": 0} and the attempt fails: `invalid`, so not retryable, with the
+// fault "script_exhausted". Asked without a reservation, the model chooses the same line itself.
+// Turns are built here, once; serving one parses and prints nothing.
 ModelPtr make_script_model(std::vector<ScriptTurn> turns, ModelProfile profile);
 
-// The model of `script/PATH`: reads the file (at most 64 MB) and checks every line.
+// The model of `script/PATH`: reads the file and checks every line. Blocks. `invalid` for what is
+// not a readable regular file of at most 64 MB.
 Result<ModelPtr> load_script_model(std::string_view path);
 
-// A status as providers send it, as an error: 429 and 5xx `overloaded`, 401, 402 and 403 `denied`,
-// other 4xx `invalid`; detail Provider.
+// A status as providers send it, as an error with the detail Provider: 408, 429 and 5xx
+// `overloaded`, 401, 402 and 403 `denied` (and 429 with the code insufficient_quota), other 4xx
+// `invalid`, anything else `internal`. The message quotes at most 600 bytes of the body.
 Error provider_error(const ModelProfile& profile, int status, std::string_view body,
                      std::optional<double> retry_after);
 

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "model/offline/answers.h"
+#include "model/offline/wording.h"
 #include "model/speech.h"
-#include "tug/core/utf8.h"
 #include "tug/core/window.h"
 #include "tug/model/offline.h"
 
@@ -48,15 +48,6 @@ struct Words {
   std::vector<ToolCall> calls;
 };
 
-std::string announcement(const std::vector<std::string>& doings) {
-  std::string out = "I am going to ";
-  for (std::size_t i = 0; i < doings.size(); ++i) {
-    if (i > 0) out += i + 1 == doings.size() ? " and " : ", ";
-    out += doings[i];
-  }
-  return out + ".";
-}
-
 Words plan(const ModelRequest& request) {
   const Request asked = newest_request(request.transcript);
   if (!asked.found) return {"Nobody has asked me anything yet. " + abilities(), {}};
@@ -79,8 +70,8 @@ Words plan(const ModelRequest& request) {
     }
   }
   if (!errands.open().empty() && errands.turns() < kMostTurns) {
-    std::string text =
-        errands.turns() == 0 ? announcement(waiting) : "That was not all of it; I go on.";
+    std::string text = errands.turns() == 0 ? "I am going to " + joined(waiting) + "."
+                                            : "I have to look further to finish this.";
     return {std::move(text), errands.open()};
   }
   if (!waiting.empty()) {

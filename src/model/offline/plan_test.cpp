@@ -185,6 +185,10 @@ TEST(Offline, ReadsSearchesAndCountsFiles) {
   EXPECT_EQ(desk.ask("search for nothing in src"), "\"nothing\" does not occur in src.");
   EXPECT_EQ(desk.calls, (std::vector<std::string>{R"(search{"query":"nothing","path":"src"})"}));
   EXPECT_EQ(desk.ask("how many files are here?"), "There are 2 files directly in this folder.");
+  EXPECT_EQ(desk.ask("list *.md"), "4 names in this folder match *.md:\na.md\t12 B\nempty\t12 B");
+  EXPECT_EQ(desk.calls, (std::vector<std::string>{R"(list{"path":".","glob":"*.md"})"}));
+  EXPECT_EQ(desk.ask("how many markdown files are in docs?"),
+            "There are 2 files directly in docs that match *.md.");
   EXPECT_EQ(desk.ask("how many folders are in src?"), "There are 2 folders directly in src.");
 }
 

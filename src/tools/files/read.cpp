@@ -124,7 +124,7 @@ Result<ToolResult> read_file(const ReadArgs& args, const Workspace& workspace,
   const std::uint64_t counted_bytes = place->info.size > whole ? 0 : whole;
   TUG_TRY(filled, fill(page, args, lines, counted_bytes, limits));
   if (!args.limit && lines.bytes_read() > whole) {
-    return too_large("gives more than it may");
+    return too_large("has more than " + shown_size(whole));
   }
   if (page.total && args.offset > std::max<std::int64_t>(*page.total, 1)) {
     return ToolResult::error(

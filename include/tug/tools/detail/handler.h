@@ -142,7 +142,8 @@ inline constexpr bool is_task<Task<T>> = true;
 
 // --- its answer
 
-ToolResult done_result();  // of a handler that gives nothing
+ToolResult done_result();        // of a handler that gives nothing
+ToolResult empty_task_result();  // of one that gives a Task{}
 
 template <class T>
 Result<ToolResult> tool_result_of(T&& value) {
@@ -284,6 +285,7 @@ class HandlerCode<F, Signature<R, P...>> final : public ToolCode {
   // arguments: a handler that is a coroutine may take all of them by reference.
   static LoopWork await_handler(const F& handler, Context& ctx, Struct args) {
     R task = call(handler, ctx, args);
+    if (!task) co_return empty_task_result();
     if constexpr (std::is_same_v<R, Task<void>>) {
       co_await std::move(task);
       co_return done_result();
