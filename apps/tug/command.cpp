@@ -1,6 +1,7 @@
 #include "command.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,12 +15,21 @@
 namespace tug::cli {
 namespace {
 
+Result<std::string> user_folder(const char* variable, const char* below_home) {
+  if (std::string folder = environment(variable); folder.starts_with('/')) return folder + "/tug";
+  if (std::string home = environment("HOME"); !home.empty()) return home + below_home;
+  return fail(
+      ErrorKind::invalid,
+      "there is no folder of this user: neither " + std::string(variable) + " nor HOME is set",
+      "set HOME, or name a folder with --state-dir");
+}
+
+}  // namespace
+
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
   return value ? value : "";
 }
-
-}  // namespace
 
 // A descriptor that is closed would be given to the next file we open, and our own output would go
 // into it. Reading stdin then finds nothing, and writing to stdout fails and is reported.
@@ -50,7 +60,24 @@ int report(const Options& options, const Error& error, int code) {
   return code;
 }
 
-Result<std::string> read_input(const std::string& path) {
+void notice(std::string_view line) {
+  const std::string text = "tug: " + terminal_text(line) + "\n";
+  std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+int write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t put = write(fd, bytes.data(), bytes.size());
+    if (put > 0) bytes.remove_prefix(static_cast<std::size_t>(put));
+    if (put >= 0 || errno == EINTR) continue;
+    if (errno != EAGAIN) return errno;
+    pollfd ready = {fd, POLLOUT, 0};
+    poll(&ready, 1, -1);
+  }
+  return 0;
+}
+
+Result<std::string> read_input(const std::string& path, std::size_t most) {
   const bool standard = path == "-";
   const int fd = standard ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) {
@@ -60,7 +87,7 @@ Result<std::string> read_input(const std::string& path) {
   std::string bytes;
   char piece[65536];
   ssize_t got = 0;
-  while (bytes.size() <= kMaxInput && (got = read(fd, piece, sizeof piece)) != 0) {
+  while (bytes.size() <= most && (got = read(fd, piece, sizeof piece)) != 0) {
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) break;
     bytes.append(piece, static_cast<std::size_t>(got));
@@ -71,22 +98,22 @@ Result<std::string> read_input(const std::string& path) {
   if (got < 0)
     return fail(ErrorKind::invalid, name + ": " + std::strerror(reason),
                 "name a file that can be read");
-  if (bytes.size() > kMaxInput) {
-    return fail(ErrorKind::invalid, name + ": more than " + std::to_string(kMaxInput >> 20) + " MB",
+  if (bytes.size() > most) {
+    return fail(ErrorKind::invalid, name + ": more than " + std::to_string(most >> 20) + " MB",
                 "split it into smaller pieces");
   }
   return bytes;
 }
 
+Result<std::string> user_state_folder() {
+  return user_folder("XDG_STATE_HOME", "/.local/state/tug");
+}
+Result<std::string> user_config_folder() { return user_folder("XDG_CONFIG_HOME", "/.config/tug"); }
+
 Result<std::string> state_folder(const Options& options) {
   if (!options.state_dir.empty()) return options.state_dir;
   if (std::string folder = environment("TUG_STATE_DIR"); !folder.empty()) return folder;
-  if (std::string folder = environment("XDG_STATE_HOME"); folder.starts_with('/'))
-    return folder + "/tug";
-  if (std::string home = environment("HOME"); !home.empty()) return home + "/.local/state/tug";
-  return fail(ErrorKind::invalid,
-              "there is no state folder: neither XDG_STATE_HOME nor HOME is set",
-              "name one with --state-dir");
+  return user_state_folder();
 }
 
 }  // namespace tug::cli

@@ -15,7 +15,9 @@ enum Exit : int { ok = 0, failed = 1, unusable = 2, invalid = 7 };
 struct Options {
   std::string state_dir;  // as given; empty for the usual one
   std::string format = "text";
-  bool json() const { return format != "text"; }
+  bool json_flag = false;  // --json: beats `format`
+  bool json() const { return json_flag || format != "text"; }
+  bool stream() const { return !json_flag && format == "stream-json"; }
 };
 
 // First thing in main.
@@ -26,13 +28,21 @@ void print(std::string_view text);  // to stdout
 int finish(int code);
 // For people on stderr; with a JSON format also as {"error":..} on stdout. Answers with `code`.
 int report(const Options& options, const Error& error, int code);
+// One line on stderr, made harmless for a terminal.
+void notice(std::string_view line);
+
+// All of `bytes`, past signals and full pipes; what went wrong, or 0.
+int write_all(int fd, std::string_view bytes);
 
 // A file, or stdin for "-"; at most kMaxInput bytes.
 inline constexpr std::size_t kMaxInput = 64u << 20;
-Result<std::string> read_input(const std::string& path);
+Result<std::string> read_input(const std::string& path, std::size_t most = kMaxInput);
 
-// --state-dir, TUG_STATE_DIR, $XDG_STATE_HOME/tug (when absolute), ~/.local/state/tug: the first
-// that is set.
+std::string environment(const char* name);  // empty when it is not set
+// $XDG_STATE_HOME/tug (when absolute), ~/.local/state/tug; and the same for configuration.
+Result<std::string> user_state_folder();
+Result<std::string> user_config_folder();
+// --state-dir, TUG_STATE_DIR, then user_state_folder().
 Result<std::string> state_folder(const Options& options);
 
 }  // namespace tug::cli

@@ -1,21 +1,24 @@
-// One function per command; each answers with the exit code.
+// One function per command. Each says what the command takes and what runs; `options` outlives it.
 #pragma once
 
-#include <string>
+#include <span>
 
-#include "command.h"
+#include "command_line.h"
 
 namespace tug::cli {
 
-int version(const Options& options);
-int doctor(const Options& options);
-
-struct SchemaCheck {
-  std::string schema;
-  std::string data;
-  bool all = false;  // data is JSONL: one verdict a line
-  bool assert_format = false;
-};
-int schema_check(const Options& options, const SchemaCheck& request);
+Command run_command(Options& options);
+Command resume_command(Options& options);
+Command fork_command(Options& options);
+Command runs_command(Options& options);
+Command show_command(Options& options);
+Command replay_command(Options& options);
+Command tools_command(Options& options);
+Command schema_command(Options& options);
+Command config_command(Options& options);
+Command doctor_command(Options& options);
+Command version_command(Options& options);
+// For the commands that there are, itself among them: `all` is filled when it runs.
+Command completion_command(Options& options, std::span<const Command> const& all);
 
 }  // namespace tug::cli

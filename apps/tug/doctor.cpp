@@ -133,8 +133,6 @@ Finding space(const std::string& state_folder) {
   return {"disk", megabytes < 1024 ? "note" : "ok", text, ""};
 }
 
-}  // namespace
-
 int doctor(const Options& options) {
   std::vector<Finding> findings = {program(), machine(), sqlite()};
   if (auto folder = state_folder(options); folder) {
@@ -165,6 +163,15 @@ int doctor(const Options& options) {
     print(text);
   }
   return bad ? unusable : ok;
+}
+
+}  // namespace
+
+Command doctor_command(Options& options) {
+  return {.name = "doctor",
+          .summary = "Check this machine and the state folder",
+          .flags = common_flags(options),
+          .run = [&options] { return doctor(options); }};
 }
 
 }  // namespace tug::cli

@@ -1,3 +1,5 @@
+#include <memory>
+
 #include "tug/core/schema.h"
 
 #include "commands.h"
@@ -6,6 +8,13 @@
 
 namespace tug::cli {
 namespace {
+
+struct SchemaCheck {
+  std::string schema;
+  std::string data;
+  bool all = false;  // data is JSONL: one verdict a line
+  bool assert_format = false;
+};
 
 // A path, or the JSON itself when it looks like a schema.
 Result<Json> read_schema(const std::string& given) {
@@ -71,8 +80,6 @@ struct Checker {
   }
 };
 
-}  // namespace
-
 int schema_check(const Options& options, const SchemaCheck& request) {
   if (request.schema == "-" && request.data == "-") {
     return report(options,
@@ -93,6 +100,35 @@ int schema_check(const Options& options, const SchemaCheck& request) {
   auto checked = request.all ? checker.check_lines(*data) : checker.check(*data, 0);
   if (!checked) return report(options, checked.error(), unusable);
   return checker.one_invalid ? invalid : ok;
+}
+
+}  // namespace
+
+Command schema_command(Options& options) {
+  auto request = std::make_shared<SchemaCheck>();
+  Command check{
+      .name = "check",
+      .summary = "Validate JSON: 0 valid, 7 invalid, 2 unusable schema or data",
+      .examples =
+          "  tug schema check order.schema.json order.json\n"
+          "  tug schema check --all '{\"type\":\"integer\"}' - < numbers.jsonl\n",
+      .flags =
+          std::vector<Flag>{
+              {.names = "SCHEMA",
+               .value = "SCHEMA",
+               .help = "A file, - for stdin, or the schema itself",
+               .target = &request->schema,
+               .required = true},
+              {.names = "DATA",
+               .value = "DATA",
+               .help = "A file, or - for stdin",
+               .target = &request->data,
+               .required = true},
+              {"--all", nullptr, "DATA is JSON lines; print one verdict a line", &request->all},
+              {"--assert-format", nullptr, "Check `format` too", &request->assert_format}} +
+          common_flags(options),
+      .run = [request, &options] { return schema_check(options, *request); }};
+  return {.name = "schema", .summary = "JSON Schema (draft 2020-12)", .parts = {std::move(check)}};
 }
 
 }  // namespace tug::cli

@@ -3,6 +3,7 @@
 #include "commands.h"
 
 namespace tug::cli {
+namespace {
 
 int version(const Options& options) {
   if (!options.json()) {
@@ -18,6 +19,15 @@ int version(const Options& options) {
                                  {"event_schema", build.event_schema}})) +
         "\n");
   return ok;
+}
+
+}  // namespace
+
+Command version_command(Options& options) {
+  return {.name = "version",
+          .summary = "Print the version",
+          .flags = common_flags(options),
+          .run = [&options] { return version(options); }};
 }
 
 }  // namespace tug::cli

@@ -1,38 +1,14 @@
-#include "command.h"
-
-#include <gtest/gtest.h>
 #include <sys/wait.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 
-#include "tug/core/json.h"
+#include "journey.h"
 #include "tug/version.h"
 
 namespace tug::journey {
 namespace {
 
-class Command : public ::testing::Test {
- protected:
-  Command() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "tug-journey-XXXXXX").string();
-    home_ = mkdtemp(pattern.data());
-  }
-  ~Command() override { std::filesystem::remove_all(home_); }
-
-  Ran tug(const std::vector<std::string>& arguments, const std::string& input = "") {
-    return run_tug(home_, arguments, input);
-  }
-  std::string file(const std::string& name, const std::string& text) {
-    const std::string path = home_ + "/" + name;
-    std::ofstream(path) << text;
-    return path;
-  }
-
-  std::string home_;
-};
+using Command = Journey;
 
 TEST_F(Command, VersionIsOneLineOrOneObject) {
   Ran text = tug({"version"});
@@ -73,7 +49,7 @@ TEST_F(Command, UnusableSchemasAndDataAreExitTwoAndSayWhatIsWrong) {
        "remote references are not fetched"},
       {file("c.json", "{"), "1", "line 1"},
       {file("d.json", "{\"pattern\":\"(?=x)\"}"), "1", "(?=x)"},
-      {home_ + "/missing.json", "1", "missing.json"},
+      {work_ + "/missing.json", "1", "missing.json"},
       {fine, "{\"a\":", "stdin"},
       {fine, "", "stdin"},
   };
@@ -83,7 +59,7 @@ TEST_F(Command, UnusableSchemasAndDataAreExitTwoAndSayWhatIsWrong) {
     EXPECT_NE(ran.err.find(named), std::string::npos) << ran.err;
     EXPECT_EQ(ran.out, "");
   }
-  Ran json = tug({"schema", "check", home_ + "/missing.json", "-", "--json"});
+  Ran json = tug({"schema", "check", work_ + "/missing.json", "-", "--json"});
   EXPECT_EQ(parse_json(json.out).value()["error"]["kind"].as_string(), "invalid");
 }
 
@@ -106,6 +82,8 @@ TEST_F(Command, ATypingErrorIsAnsweredWithTheNearestCommand) {
   Ran ran = tug({"docter"});
   EXPECT_EQ(ran.exit, 2);
   EXPECT_NE(ran.err.find("did you mean \"doctor\"?"), std::string::npos) << ran.err;
+  EXPECT_TRUE(has(ran.err, "tug run docter"));
+  EXPECT_EQ(tug({"rum", "-q"}).exit, 2);
   EXPECT_EQ(tug({"version", "--bogus"}).exit, 2);
   EXPECT_EQ(tug({"version", "--bogus"}).out, "")
       << "nothing is done before all words are understood";

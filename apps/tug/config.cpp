@@ -1,0 +1,206 @@
+#include "config.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <memory>
+
+#include "command.h"
+#include "core/try.h"
+#include "settings.h"
+#include "toml_file.h"
+#include "tug/agent/options.h"
+#include "tug/core/nearest.h"
+
+namespace tug::cli {
+namespace {
+
+const Json kNothing;
+
+// Read by the state folder and by the scripts, not settings.
+constexpr std::array<std::string_view, 2> kOtherVariables = {"TUG_STATE_DIR", "TUG_SKIP_SETUP"};
+
+void set_built_in(Config& config) {
+  for (const KeyInfo& info : config_keys()) {
+    if (!info.in_row()) config.settings[std::string(info.key)] = {Json(), "built in"};
+  }
+  const std::pair<const char*, Json> built_in[] = {{"model", "offline/demo"},
+                                                   {"tool_execution", "auto"},
+                                                   {"limits.max_turns", kDefaultMaxTurns},
+                                                   {"limits.max_tool_calls", kDefaultMaxToolCalls},
+                                                   {"workspace.root", "."}};
+  for (const auto& [key, value] : built_in) config.settings[key].value = value;
+}
+
+// The rows of this layer come behind those of the layers below it.
+std::string renumbered(const std::string& key, std::size_t rows_below) {
+  if (!key.starts_with("models[")) return key;
+  const std::size_t close = key.find(']');
+  const std::size_t place = std::stoul(key.substr(7, close - 7));
+  return "models[" + std::to_string(place + rows_below) + key.substr(close);
+}
+
+Result<void> add_file(Config& config, const std::string& path) {
+  TUG_TRY(entries, read_toml(path));
+  const std::size_t rows_below = config.model_rows();
+  for (TomlEntry& entry : entries) {
+    const std::string place = path + ":" + std::to_string(entry.line);
+    const KeyInfo* info = find_key(entry.key);
+    if (!info) {
+      return fail(ErrorKind::invalid, place + ": \"" + entry.key + "\" is not a key",
+                  nearest_key(entry.key));
+    }
+    auto value = check_value(*info, entry.value);
+    if (!value) {
+      return Failure(value.error()
+                         .within(place + ": " + entry.key)
+                         .with_fix("change the value of " + entry.key));
+    }
+    config.settings[renumbered(entry.key, rows_below)] = {*value, place};
+  }
+  return {};
+}
+
+bool exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
+
+struct Layer {
+  ConfigFile file;
+  bool wanted = true;
+};
+
+Result<void> add_files(Config& config, const ConfigRequest& request) {
+  std::vector<Layer> layers;  // lowest first
+  if (auto user = user_config_folder()) {
+    layers.push_back({{.path = *user + "/config.toml"}, !request.bare});
+    if (request.bare) layers.back().file.why = "--bare";
+  }
+  const std::string project = request.folder + "/.tug/";
+  for (const char* name : {"config.toml", "config.local.toml"}) {
+    Layer layer{{.path = project + name}, false};
+    if (request.bare) {
+      layer.file.why = "--bare";
+    } else if (exists(layer.file.path) && !trusted(request.folder)) {
+      layer.file.why = "the folder is not trusted";
+    } else {
+      layer.wanted = true;
+    }
+    layers.push_back(std::move(layer));
+  }
+  if (!request.file.empty()) {
+    if (!exists(request.file)) {
+      return fail(ErrorKind::invalid, "--config " + request.file + ": there is no such file",
+                  "name a file that is there");
+    }
+    layers.push_back({{.path = request.file}, true});
+  }
+  for (Layer& layer : layers) {
+    layer.file.exists = exists(layer.file.path);
+    if (layer.file.exists && layer.wanted) {
+      TUG_TRY(added, add_file(config, layer.file.path));
+      layer.file.read = true;
+    }
+    config.files.insert(config.files.begin(), std::move(layer.file));
+  }
+  return {};
+}
+
+Failure unknown_variable(std::string_view name) {
+  std::vector<std::string> names;
+  for (const KeyInfo& info : config_keys()) {
+    if (!info.in_row()) names.push_back(variable_of(info.key));
+  }
+  names.insert(names.end(), kOtherVariables.begin(), kOtherVariables.end());
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  const std::string nearest(nearest_name(name, known));
+  return fail(ErrorKind::invalid,
+              "the environment has " + std::string(name) + ", which is not a setting",
+              nearest.empty() ? "unset it; `tug config explain` lists the keys"
+                              : "did you mean " + nearest + "?");
+}
+
+Result<void> add_environment(Config& config) {
+  for (char** entry = environ; entry && *entry; ++entry) {
+    const std::string_view line(*entry);
+    const std::size_t equals = line.find('=');
+    if (!line.starts_with("TUG_") || equals == line.npos) continue;
+    const std::string_view name = line.substr(0, equals);
+    const std::string_view text = line.substr(equals + 1);
+    if (std::ranges::find(kOtherVariables, name) != kOtherVariables.end()) continue;
+    const auto keys = config_keys();
+    const auto info = std::ranges::find_if(keys, [&](const KeyInfo& known) {
+      return !known.in_row() && variable_of(known.key) == name;
+    });
+    if (info == keys.end()) return unknown_variable(name);
+    if (text.empty()) continue;
+    auto value = value_from_text(*info, text);
+    if (!value) {
+      return Failure(
+          value.error().within(name).with_fix("set or unset the variable " + std::string(name)));
+    }
+    config.settings[std::string(info->key)] = {*value, std::string(name)};
+  }
+  return {};
+}
+
+}  // namespace
+
+const Json& Config::value(std::string_view key) const {
+  const auto found = settings.find(key);
+  return found == settings.end() ? kNothing : found->second.value;
+}
+
+std::string Config::text(std::string_view key) const { return std::string(value(key).as_string()); }
+
+bool Config::built_in(std::string_view key) const {
+  const auto found = settings.find(key);
+  return found == settings.end() || found->second.source == "built in";
+}
+
+std::size_t Config::model_rows() const {
+  std::size_t rows = 0;
+  for (const auto& [key, setting] : settings) {
+    if (!key.starts_with("models[")) continue;
+    rows = std::max<std::size_t>(rows, std::stoul(key.substr(7)) + 1);
+  }
+  return rows;
+}
+
+std::vector<std::string> Config::notices() const {
+  std::string unread;
+  for (const ConfigFile& file : files) {
+    if (file.exists && file.why == "the folder is not trusted")
+      unread += (unread.empty() ? "" : " and ") + file.path;
+  }
+  if (unread.empty()) return {};
+  return {unread + " not read: the folder is not trusted"};
+}
+
+Result<Config> load_config(const ConfigRequest& request) {
+  Config config;
+  set_built_in(config);
+  TUG_TRY(files, add_files(config, request));
+  TUG_TRY(variables, add_environment(config));
+  for (const ConfigRequest::Given& given : request.flags) {
+    const KeyInfo* info = find_key(given.key);
+    auto value = value_from_text(*info, given.text);
+    if (!value) return Failure(value.error().within(given.flag).with_fix("change " + given.flag));
+    config.settings[given.key] = {*value, given.flag};
+  }
+  return config;
+}
+
+bool trusted(const std::string& folder) {
+  const std::unique_ptr<char, decltype(&std::free)> real(realpath(folder.c_str(), nullptr),
+                                                         &std::free);
+  auto state = user_state_folder();
+  if (!real || !state || !exists(*state + "/trusted")) return false;
+  auto lines = read_input(*state + "/trusted", kMaxToml);
+  if (!lines) return false;
+  const std::string wanted = std::string("\n") + real.get() + "\n";
+  return ("\n" + *lines + "\n").find(wanted) != std::string::npos;
+}
+
+}  // namespace tug::cli

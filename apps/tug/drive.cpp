@@ -1,0 +1,153 @@
+#include "drive.h"
+
+#include <unistd.h>
+
+#include <cstring>
+#include <memory>
+#include <stop_token>
+
+#include "render_stream.h"
+#include "render_text.h"
+#include "signals.h"
+#include "status_line.h"
+#include "tug/core/terminal_text.h"
+#include "tug/io/engine.h"
+#include "tug/journal/queued_sink.h"
+
+namespace tug::cli {
+namespace {
+
+StatusLine::Look look_of(const Options& options, const OutputFlags& output) {
+  const bool lines_there = options.stream() && isatty(STDOUT_FILENO);
+  if (output.quiet || lines_there || !may_draw_status()) return StatusLine::Look::hidden;
+  return output.color == "never" ? StatusLine::Look::plain : StatusLine::Look::dim;
+}
+
+std::string way_on(const Session& session, const RunResult& result) {
+  if (!session.kept) return "nothing was kept (--no-session), so it cannot be resumed";
+  return "`tug resume " + short_id(result.root) + "` goes on";
+}
+
+// What a person should know about the ending, on stderr.
+void tell_ending(const Session& session, const RunResult& result) {
+  if (result.stop == StopReason::end_turn && !result.error) return;
+  std::string line(name_of(result.stop));
+  std::string fix;
+  if (result.error) {
+    line = result.error->message();
+    fix = result.error->fix();
+  }
+  if (result.status == RunStatus::cancelled || result.status == RunStatus::parked) {
+    line = result.status == RunStatus::cancelled ? "cancelled" : "paused";
+    fix = way_on(session, result);
+    if (session.output.quiet && session.kept) return;
+  }
+  notice(line);
+  if (!fix.empty()) std::fprintf(stderr, "  %s\n", terminal_text(fix).c_str());
+}
+
+int reader_went(const Session& session, const RunResult& result, int reason) {
+  notice("stdout: " + std::string(std::strerror(reason)) + ", so the run was cancelled");
+  if (result.status != RunStatus::completed)
+    std::fprintf(stderr, "  %s\n", way_on(session, result).c_str());
+  return failed;
+}
+
+// What kept a run from starting is a matter of usage or configuration, unless it is our own.
+int never_started(const Options& options, const RunResult& result) {
+  switch (result.error->kind()) {
+    case ErrorKind::cancelled:
+      return report(options, *result.error, 130);
+    case ErrorKind::internal:
+    case ErrorKind::overloaded:
+    case ErrorKind::exhausted:
+      return report(options, *result.error, failed);
+    default:
+      return report(options, *result.error, unusable);
+  }
+}
+
+// The events of a run as a person sees them go by: on the terminal, in the status line, as lines
+// of -v.
+struct Watch {
+  StatusLine status;
+  TerminalText text;
+  bool streams_text;
+  bool verbose;
+
+  Watch(const Options& options, const OutputFlags& output)
+      : status(look_of(options, output)),
+        text(status),
+        streams_text(!options.json() && isatty(STDOUT_FILENO)),
+        verbose(output.verbose && !output.quiet) {}
+
+  bool wants_events() const { return status.shown() || streams_text || verbose; }
+
+  void on_event(const Event& event) {
+    status.on_event(event);
+    if (streams_text) text.on_event(event);
+    if (!verbose) return;
+    if (auto line = status.call_line(event)) status.write_line(*line);
+  }
+};
+
+}  // namespace
+
+std::string short_id(const RunId& id) {
+  const std::string& text = id.text();
+  return text.size() <= 6 ? text : text.substr(text.size() - 6);
+}
+
+int drive(const Options& options, Session& session,
+          const std::function<Run(Harness& harness, RunOptions run)>& begin) {
+  auto kinds = stream_kinds(session.output.stream);
+  if (!kinds) return report(options, kinds.error(), unusable);
+  if (!session.output.stream.empty() && !options.stream()) {
+    return report(options,
+                  Error(ErrorKind::invalid, "--stream chooses among the events of stream-json",
+                        "add -o stream-json, or leave --stream out"),
+                  unusable);
+  }
+  std::stop_source reader_gone;
+  RunOptions run_options = session.options;
+  run_options.cancel = reader_gone.get_token();
+  auto lines = std::make_shared<StreamLines>(*kinds, [&] { reader_gone.request_stop(); });
+  std::shared_ptr<QueuedSink> queue;
+  if (options.stream()) {
+    queue = make_queued_sink(*session.engine, session.store, lines, {.name = "stdout"});
+    run_options.observers.push_back(queue);
+  }
+
+  Watch watch(options, session.output);
+  Run run = begin(*session.harness, std::move(run_options));
+  RunResult result;
+  {
+    Signals signals(run);
+    while (watch.wants_events()) {
+      const std::vector<Event> events = run.events();
+      if (events.empty()) break;
+      for (const Event& event : events) watch.on_event(event);
+      if (watch.text.broken()) reader_gone.request_stop();
+    }
+    result = run.wait();
+    if (queue) queue->finish();
+  }
+  if (watch.streams_text) watch.text.finish();
+  watch.status.close();
+
+  const int broken = options.stream() ? lines->broken() : watch.text.broken();
+  if (broken) return reader_went(session, result, broken);
+  if (result.last_seq == 0 && result.error) return never_started(options, result);
+  if (options.stream()) {
+    if (!lines->ended() && result.error) return report(options, *result.error, exit_code(result));
+  } else if (options.json()) {
+    print(print_json(to_json(result)) + "\n");
+  } else if (!watch.streams_text) {
+    print(final_text(result));
+    std::fflush(stdout);
+  }
+  tell_ending(session, result);
+  return exit_code(result);
+}
+
+}  // namespace tug::cli

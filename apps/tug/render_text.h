@@ -1,0 +1,38 @@
+// The text of a run on a terminal, as it comes.
+#pragma once
+
+#include <string>
+
+#include "harmless_text.h"
+#include "status_line.h"
+#include "tug/agent/result.h"
+
+namespace tug::cli {
+
+// One thread. The root's words go to stdout, every turn's from the start of a line; a call that is
+// tried again starts on a new line, after "[retrying]" on stderr.
+class TerminalText {
+ public:
+  explicit TerminalText(StatusLine& status) : status_(status) {}
+
+  void on_event(const Event& event);
+  // Ends the last line.
+  void finish();
+  // What kept stdout from taking something; 0 when nothing did.
+  int broken() const noexcept { return broken_; }
+
+ private:
+  void write(std::string text);
+  void end_line();
+
+  StatusLine& status_;
+  HarmlessText harmless_;
+  Cursor cursor_ = Cursor::line_start;
+  bool streamed_ = false;  // something of the turn under way is on the screen
+  int broken_ = 0;
+};
+
+// The final text as a program gets it: as it is, with one line feed at its end.
+std::string final_text(const RunResult& result);
+
+}  // namespace tug::cli

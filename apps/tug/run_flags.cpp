@@ -1,0 +1,93 @@
+#include "run_flags.h"
+
+#include <algorithm>
+
+#include "core/try.h"
+
+namespace tug::cli {
+namespace {
+
+struct KeyFlag {
+  const char* key;
+  const char* names;
+  const char* value;
+  const char* help;
+};
+
+constexpr KeyFlag kKeyFlags[] = {
+    {"model", "-m,--model", "PROVIDER/NAME", "Who answers: offline/demo, script/FILE"},
+    {"workspace.root", "-C,--root", "DIR", "The folder that the tools see (default: this one)"},
+    {"tools", "--tools", "NAME,..|none", "Exactly these tools"},
+    {"system_prompt", "--system-prompt", "TEXT", "What the model is told before the prompt"},
+    {"append_system_prompt", "--append-system-prompt", "TEXT", "Added to the system prompt"},
+    {"limits.max_turns", "--max-turns", "N", "Model calls"},
+    {"limits.max_tool_calls", "--max-tool-calls", "N", "Tool calls"},
+    {"limits.max_tokens", "--max-tokens", "N", "Tokens of the whole tree"},
+    {"limits.max_cost", "--max-cost", "USD", "Dollars of the whole tree"},
+    {"limits.max_time", "--max-time", "SECONDS", "Time alive"},
+    {"limits.max_depth", "--max-depth", "N", "Levels of runs below this one"},
+    {"limits.max_concurrency", "--max-concurrency", "N", "Tool calls at a time"},
+};
+
+}  // namespace
+
+std::vector<Flag> config_flags(ConfigFlags& flags) {
+  std::vector<Flag> list;
+  for (const KeyFlag& row : kKeyFlags)
+    list.push_back({row.names, row.value, row.help, &flags.by_key[row.key]});
+  list.push_back({"--system-prompt-file", "FILE", "The system prompt, from a file",
+                  &flags.system_prompt_file});
+  list.push_back({"--config", "FILE", "Read this file too, above the others", &flags.file});
+  list.push_back(
+      {"--bare", nullptr, "Read no configuration of the user or the folder", &flags.bare});
+  return list;
+}
+
+std::vector<Flag> run_flags(RunFlags& flags) {
+  LabelFlags& labels = flags.labels;
+  OutputFlags& output = flags.output;
+  return config_flags(flags.config) +
+         std::vector<Flag>{
+             {"--stream", "KINDS",
+              "Of stream-json: messages, tools, updates (the other records), events (all), final",
+              &output.stream},
+             {"--thread", "ID", "The conversation it belongs to", &labels.thread},
+             {"--tag", "TAG", "A tag of the whole tree", &labels.tags},
+             {"--metadata", "K=V", "A value of the whole tree", &labels.metadata},
+             {"--local-tag", "TAG", "A tag of this run alone", &labels.local_tags},
+             {"--local-metadata", "K=V", "A value of this run alone", &labels.local_metadata},
+             {"--set", "K=JSON", "A value that tools may read", &labels.values},
+             {"--no-session", nullptr, "Keep nothing on disk", &flags.no_session},
+             {"--seed", "N", "Of ids and random numbers", &flags.seed},
+             {"--color",
+              "WHEN",
+              "auto, always or never",
+              &output.color,
+              {"auto", "always", "never"}},
+             {"-q,--quiet", nullptr, "Only the answer and errors", &output.quiet},
+             {"-v,--verbose", nullptr, "A line for every tool call", &output.verbose}};
+}
+
+Result<ConfigRequest> config_request(const ConfigFlags& flags) {
+  ConfigRequest request{.file = flags.file, .bare = flags.bare};
+  for (const KeyFlag& row : kKeyFlags) {
+    const auto given = flags.by_key.find(row.key);
+    if (given == flags.by_key.end() || !given->second) continue;
+    const std::string names = row.names;
+    request.flags.push_back({row.key, names.substr(names.rfind("--")), *given->second});
+    if (given->first == "workspace.root") request.folder = *given->second;
+  }
+  if (flags.system_prompt_file.empty()) return request;
+  const bool twice = std::ranges::any_of(
+      request.flags, [](const auto& given) { return given.key == "system_prompt"; });
+  if (twice) {
+    return fail(ErrorKind::invalid, "both --system-prompt and --system-prompt-file are given",
+                "give one of them");
+  }
+  auto text = read_input(flags.system_prompt_file, 1u << 20);
+  if (!text) return Failure(text.error().within("--system-prompt-file"));
+  request.flags.push_back({"system_prompt", "--system-prompt-file", *text});
+  return request;
+}
+
+}  // namespace tug::cli

@@ -1,0 +1,51 @@
+// What `run`, `resume` and `fork` may be told on the command line.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "command_line.h"
+#include "config.h"
+
+namespace tug::cli {
+
+// Flags that set a key of the configuration for this command.
+struct ConfigFlags {
+  std::map<std::string, std::optional<std::string>> by_key;
+  std::string system_prompt_file;
+  std::string file;
+  bool bare = false;
+};
+
+// What a run is known by.
+struct LabelFlags {
+  std::string thread;
+  std::vector<std::string> tags, local_tags;
+  std::vector<std::string> metadata, local_metadata;  // K=V
+  std::vector<std::string> values;                    // K=JSON
+};
+
+struct OutputFlags {
+  std::string stream;  // kinds of events, with stream-json
+  std::string color = "auto";
+  bool quiet = false;
+  bool verbose = false;
+};
+
+struct RunFlags {
+  ConfigFlags config;
+  LabelFlags labels;
+  OutputFlags output;
+  std::string seed;
+  bool no_session = false;
+};
+
+std::vector<Flag> config_flags(ConfigFlags& flags);
+std::vector<Flag> run_flags(RunFlags& flags);
+
+// Reads --system-prompt-file; `invalid` when it cannot be read, or beside --system-prompt.
+Result<ConfigRequest> config_request(const ConfigFlags& flags);
+
+}  // namespace tug::cli

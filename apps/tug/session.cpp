@@ -1,0 +1,228 @@
+#include "session.h"
+
+#include <unistd.h>
+
+#include <charconv>
+
+#include "core/try.h"
+#include "signals.h"
+#include "tug/core/terminal_text.h"
+#include "tug/io/engine.h"
+#include "tug/io/workspace.h"
+#include "tug/store/record_stores.h"
+#include "tug/tools/file_tools.h"
+#include "tug/tools/tool_set.h"
+
+namespace tug::cli {
+namespace {
+
+// "K=V"; the place of "=" splits them.
+Result<Json> pairs(const std::vector<std::string>& given, const char* flag) {
+  Json object = Json::object();
+  for (const std::string& pair : given) {
+    const std::size_t equals = pair.find('=');
+    if (equals == 0 || equals == pair.npos) {
+      return fail(ErrorKind::invalid,
+                  std::string(flag) + " " + pair + ": it is not of the form K=V",
+                  "write it as " + std::string(flag) + " key=value");
+    }
+    object.set(pair.substr(0, equals), pair.substr(equals + 1));
+  }
+  return object;
+}
+
+Result<Json> json_pairs(const std::vector<std::string>& given) {
+  TUG_TRY(texts, pairs(given, "--set"));
+  Json object = Json::object();
+  for (const Json::Member& member : texts.members()) {
+    auto value = parse_json(member.value.as_string());
+    if (!value) {
+      return Failure(value.error()
+                         .within("--set " + std::string(member.key()))
+                         .with_fix("give JSON; a string needs its quotes: '" +
+                                   std::string(member.key()) + "=\"text\"'"));
+    }
+    object.set(member.key(), *value);
+  }
+  return object;
+}
+
+Result<void> label(RunOptions& run, const LabelFlags& labels) {
+  run.thread_id = labels.thread;
+  run.inherited_tags = labels.tags;
+  run.tags = labels.local_tags;
+  TUG_TRY(inherited, pairs(labels.metadata, "--metadata"));
+  TUG_TRY(local, pairs(labels.local_metadata, "--local-metadata"));
+  TUG_TRY(values, json_pairs(labels.values));
+  if (!inherited.empty()) run.inherited_metadata = inherited;
+  if (!local.empty()) run.metadata = local;
+  if (!values.empty()) run.configurable = values;
+  return {};
+}
+
+template <class T>
+std::optional<T> number(const Config& config, std::string_view key) {
+  if (config.built_in(key)) return std::nullopt;
+  if constexpr (std::is_same_v<T, double>) {
+    return config.value(key).as_double();
+  } else {
+    const auto value = config.value(key).as_int();
+    return value ? std::optional<T>(static_cast<T>(*value)) : std::nullopt;
+  }
+}
+
+RunLimits limits(const Config& config) {
+  RunLimits limits;
+  limits.max_turns = number<std::int64_t>(config, "limits.max_turns");
+  limits.max_tool_calls = number<std::int64_t>(config, "limits.max_tool_calls");
+  limits.max_tokens = number<std::int64_t>(config, "limits.max_tokens");
+  limits.max_cost = number<double>(config, "limits.max_cost");
+  limits.max_time = number<double>(config, "limits.max_time");
+  limits.max_depth = number<std::uint32_t>(config, "limits.max_depth");
+  limits.max_concurrency = number<std::uint32_t>(config, "limits.max_concurrency");
+  if (config.text("tool_execution") == "sequential") limits.max_concurrency = 1;
+  return limits;
+}
+
+Result<void> add_rows(Models& models, const Config& config) {
+  for (std::size_t i = 0; i < config.model_rows(); ++i) {
+    const std::string row = "models[" + std::to_string(i) + "].";
+    ModelOverride change{.provider = config.text(row + "provider"),
+                         .name = config.text(row + "id")};
+    if (change.provider.empty()) {
+      const auto first = config.settings.lower_bound(row);
+      return fail(ErrorKind::invalid,
+                  first->second.source + ": the row of [[models]] names no provider",
+                  "add provider = \"..\" to every row");
+    }
+    change.context_tokens = config.value(row + "context").as_int();
+    change.max_output_tokens = config.value(row + "max_output").as_int();
+    Json price = Json::object();
+    for (const char* part : {"in", "out", "cache_read", "cache_write"}) {
+      const Json& amount = config.value(row + "price." + part);
+      if (!amount.is_null()) price.set(part, amount);
+    }
+    if (!price.empty()) {
+      auto read = JsonForm<Price>::read(price);
+      if (!read) return Failure(read.error().within(row + "price"));
+      change.price = *read;
+    }
+    models.override_with(std::move(change));
+  }
+  return {};
+}
+
+std::string system_prompt(const Config& config) {
+  const std::string own = config.text("system_prompt");
+  const std::string more = config.text("append_system_prompt");
+  return own.empty() || more.empty() ? own + more : own + "\n\n" + more;
+}
+
+Result<std::uint64_t> seed_from(const std::string& text) {
+  if (text.empty()) return 0;
+  std::uint64_t seed = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (problem == std::errc() && end == text.data() + text.size()) return seed;
+  return fail(ErrorKind::invalid, "--seed " + text + ": it is not a whole number from 0",
+              "give a number");
+}
+
+std::string folder_now() {
+  char path[4096];
+  return getcwd(path, sizeof path) ? path : "";
+}
+
+Result<Config> configured(const RunFlags& flags) {
+  TUG_TRY(request, config_request(flags.config));
+  TUG_TRY(config, load_config(request));
+  if (!flags.output.quiet) {
+    for (const std::string& line : config.notices()) notice(line);
+  }
+  return config;
+}
+
+Result<void> add_tools(Session& session, const Config& config, const std::vector<ToolPtr>& tools) {
+  ToolSet known;
+  for (const ToolPtr& tool : tools) {
+    known.add(tool);
+    session.harness->tool(tool);
+  }
+  if (config.built_in("tools")) return {};
+  std::vector<std::string> names;
+  for (const Json& name : config.value("tools").items()) names.emplace_back(name.as_string());
+  if (auto fine = known.only(names); !fine)
+    return Failure(fine.error().within(config.settings.find("tools")->second.source));
+  session.options.tools = std::move(names);
+  return {};
+}
+
+Result<std::shared_ptr<RecordStore>> open_journal(const Options& options, const RunFlags& flags) {
+  if (flags.no_session) return std::shared_ptr<RecordStore>(make_memory_record_store());
+  TUG_TRY(folder, state_folder(options));
+  TUG_TRY(store, open_sqlite_record_store(folder));
+  return std::shared_ptr<RecordStore>(std::move(store));
+}
+
+}  // namespace
+
+Result<std::shared_ptr<RecordStore>> find_journal(const Options& options) {
+  TUG_TRY(folder, state_folder(options));
+  const bool there = access((folder + "/journal.db").c_str(), F_OK) == 0 ||
+                     access((folder + "/journal.db-wal").c_str(), F_OK) == 0;
+  if (!there && access(folder.c_str(), F_OK) != 0) return std::shared_ptr<RecordStore>();
+  if (!there && access(folder.c_str(), R_OK | X_OK) == 0) return std::shared_ptr<RecordStore>();
+  TUG_TRY(store, open_sqlite_record_store(folder));
+  return std::shared_ptr<RecordStore>(std::move(store));
+}
+
+Result<std::vector<ToolPtr>> built_in_tools(const std::string& root) {
+  TUG_TRY(workspace, open_workspace(root));
+  return make_file_tools(workspace);
+}
+
+Result<Session> open_session(const Options& options, const RunFlags& flags,
+                             std::shared_ptr<RecordStore> store,
+                             const std::string& recorded_model) {
+  TUG_TRY(config, configured(flags));
+  TUG_TRY(seed, seed_from(flags.seed));
+  Session session;
+  session.output = flags.output;
+  session.kept = !flags.no_session;
+  session.models = make_models();
+  TUG_TRY(rows, add_rows(*session.models, config));
+  TUG_TRY(labelled, label(session.options, flags.labels));
+  session.options.limits = limits(config);
+  session.options.interactive = !options.json() && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+
+  const auto asked = flags.config.by_key.find("model");
+  const bool named = asked != flags.config.by_key.end() && asked->second.has_value();
+  std::string model = named || recorded_model.empty() ? config.text("model") : recorded_model;
+  if (named) session.options.model = model;
+  TUG_TRY(found, session.models->find(model));
+  TUG_TRY(workspace, open_workspace(config.text("workspace.root")));
+  if (!flags.output.quiet && recorded_model.empty() && config.built_in("model")) {
+    notice("no model is named: " + model +
+           " answers, a small planner, not a language model (name one with -m)");
+  }
+
+  if (!store) {
+    TUG_TRY(journal, open_journal(options, flags));
+    store = journal;
+  }
+  session.store = std::move(store);
+  hold_signals();
+  session.engine = make_engine({.loops = 1});
+  HarnessOptions made{.model = std::move(model),
+                      .system_prompt = system_prompt(config),
+                      .seed = seed,
+                      .cwd = folder_now(),
+                      .engine = session.engine,
+                      .store = session.store,
+                      .models = session.models};
+  made.root = workspace->root();
+  session.harness = std::make_unique<Harness>(std::move(made));
+  TUG_TRY(added, add_tools(session, config, make_file_tools(workspace)));
+  return session;
+}
+
+}  // namespace tug::cli

@@ -1,0 +1,39 @@
+// A harness as the command line and the configuration ask for it.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "command.h"
+#include "config.h"
+#include "run_flags.h"
+#include "tug/agent/harness.h"
+#include "tug/journal/record_store.h"
+#include "tug/model/models.h"
+
+namespace tug::cli {
+
+struct Session {
+  std::shared_ptr<Engine> engine;
+  std::shared_ptr<RecordStore> store;
+  std::shared_ptr<Models> models;
+  std::unique_ptr<Harness> harness;
+  RunOptions options;  // of the run to come
+  OutputFlags output;
+  bool kept = true;  // on disk
+};
+
+// Every failure is one of usage or configuration: nothing has run. Without a store the journal is
+// opened, and made when it is missing; in memory with --no-session. `recorded_model` is the one
+// that a run to go on with has had: it stays unless --model names another.
+Result<Session> open_session(const Options& options, const RunFlags& flags,
+                             std::shared_ptr<RecordStore> store,
+                             const std::string& recorded_model = {});
+
+// The journal for reading: null when there is none yet.
+Result<std::shared_ptr<RecordStore>> find_journal(const Options& options);
+
+// The built-in tools for a root folder.
+Result<std::vector<ToolPtr>> built_in_tools(const std::string& root);
+
+}  // namespace tug::cli

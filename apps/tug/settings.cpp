@@ -1,0 +1,153 @@
+#include "settings.h"
+
+#include <array>
+#include <limits>
+#include <vector>
+
+#include "tug/core/nearest.h"
+
+namespace tug::cli {
+namespace {
+
+using Shape = KeyInfo::Shape;
+
+constexpr std::int64_t kMany = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kUint32 = std::numeric_limits<std::uint32_t>::max();
+constexpr std::string_view kCount = "a whole number from 0";
+constexpr std::string_view kAtLeastOne = "a whole number from 1";
+
+constexpr std::array kKeys = {
+    KeyInfo{"model", Shape::text, "\"PROVIDER/NAME\""},
+    KeyInfo{"system_prompt", Shape::text, "a string"},
+    KeyInfo{"append_system_prompt", Shape::text, "a string"},
+    KeyInfo{"tools", Shape::words, "a list of tool names"},
+    KeyInfo{"tool_execution", Shape::choice, "\"auto\" or \"sequential\""},
+    KeyInfo{"limits.max_turns", Shape::count, kCount, 0, kMany},
+    KeyInfo{"limits.max_tool_calls", Shape::count, kCount, 0, kMany},
+    KeyInfo{"limits.max_tokens", Shape::count, kCount, 0, kMany},
+    KeyInfo{"limits.max_cost", Shape::amount, "dollars, from 0"},
+    KeyInfo{"limits.max_time", Shape::amount, "seconds, from 0"},
+    KeyInfo{"limits.max_depth", Shape::count, kCount, 0, kUint32},
+    KeyInfo{"limits.max_concurrency", Shape::count, kAtLeastOne, 1, kUint32},
+    KeyInfo{"workspace.root", Shape::text, "a folder"},
+    KeyInfo{"models[].provider", Shape::text, "a string"},
+    KeyInfo{"models[].id", Shape::text, "a string"},
+    KeyInfo{"models[].context", Shape::count, kAtLeastOne, 1, kMany},
+    KeyInfo{"models[].max_output", Shape::count, kAtLeastOne, 1, kMany},
+    KeyInfo{"models[].price.in", Shape::amount, "dollars per million tokens"},
+    KeyInfo{"models[].price.out", Shape::amount, "dollars per million tokens"},
+    KeyInfo{"models[].price.cache_read", Shape::amount, "dollars per million tokens"},
+    KeyInfo{"models[].price.cache_write", Shape::amount, "dollars per million tokens"},
+};
+
+constexpr double kMostAmount = 1e9;
+
+// "models[3].id" as "models[].id".
+std::string without_place(std::string_view key) {
+  const std::size_t open = key.find('[');
+  const std::size_t close = key.find(']');
+  if (open == key.npos || close == key.npos) return std::string(key);
+  return std::string(key.substr(0, open + 1)) + std::string(key.substr(close));
+}
+
+Failure not_expected(const KeyInfo& info, std::string_view got) {
+  return fail(ErrorKind::invalid,
+              "expected " + std::string(info.expects) + ", got " + std::string(got));
+}
+
+std::string shown(const Json& value) {
+  std::string text = print_json(value);
+  if (text.size() > 60) text = text.substr(0, 57) + "...";
+  return text;
+}
+
+bool is_choice(std::string_view text) { return text == "auto" || text == "sequential"; }
+
+}  // namespace
+
+std::span<const KeyInfo> config_keys() { return kKeys; }
+
+const KeyInfo* find_key(std::string_view key) {
+  const std::string plain = without_place(key);
+  for (const KeyInfo& info : kKeys) {
+    if (info.key == plain) return &info;
+  }
+  return nullptr;
+}
+
+std::string nearest_key(std::string_view key) {
+  std::vector<std::string_view> known;
+  for (const KeyInfo& info : kKeys) known.push_back(info.key);
+  const std::string plain = without_place(key);
+  std::string_view nearest = nearest_name(plain, known);
+  if (nearest.empty()) {  // the right word at the wrong level
+    const std::string last = plain.substr(plain.rfind('.') + 1);
+    nearest = nearest_name(last, known);
+  }
+  if (nearest.empty()) return "`tug config explain` lists the keys";
+  return "did you mean \"" + std::string(nearest) + "\"?";
+}
+
+Result<Json> check_value(const KeyInfo& info, const Json& value) {
+  switch (info.shape) {
+    case Shape::text:
+      if (value.is_string()) return value;
+      break;
+    case Shape::choice:
+      if (is_choice(value.as_string())) return value;
+      break;
+    case Shape::count: {
+      const auto number = value.as_int();
+      if (number && *number >= info.least && *number <= info.most) return Json(*number);
+      break;
+    }
+    case Shape::amount: {
+      const auto number = value.as_double();
+      if (number && *number >= 0 && *number <= kMostAmount) return value;
+      break;
+    }
+    case Shape::words: {
+      bool fine = value.is_array();
+      for (const Json& item : value.items()) fine &= item.is_string() && !item.as_string().empty();
+      if (fine) return value;
+      break;
+    }
+  }
+  return not_expected(info, shown(value));
+}
+
+Result<Json> value_from_text(const KeyInfo& info, std::string_view text) {
+  if (info.shape == Shape::text || info.shape == Shape::choice)
+    return check_value(info, Json(text));
+  if (info.shape == Shape::words) {
+    Json list = Json::array();
+    if (text == "none") return list;
+    while (true) {
+      const std::size_t comma = text.find(',');
+      std::string_view word = text.substr(0, comma);
+      while (word.starts_with(' ')) word.remove_prefix(1);
+      while (word.ends_with(' ')) word.remove_suffix(1);
+      if (word.empty()) return not_expected(info, "an empty name");
+      list.push_back(word);
+      if (comma == text.npos) return list;
+      text.remove_prefix(comma + 1);
+    }
+  }
+  auto number = Json::number(text);
+  if (!number) return not_expected(info, "\"" + std::string(text.substr(0, 60)) + "\"");
+  return check_value(info, *number);
+}
+
+std::string variable_of(std::string_view key) {
+  std::string name = "TUG_";
+  for (char c : key) {
+    if (c == '.') {
+      name += "__";
+    } else {
+      name += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    }
+  }
+  return name;
+}
+
+}  // namespace tug::cli

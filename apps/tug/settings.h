@@ -1,0 +1,39 @@
+// The keys of the configuration: which there are and what each may hold, in a file, in the
+// environment and on the command line alike.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "tug/core/error.h"
+#include "tug/core/json.h"
+
+namespace tug::cli {
+
+struct KeyInfo {
+  enum class Shape : std::uint8_t { text, words, choice, count, amount };
+  std::string_view key;  // "limits.max_turns"; "models[].id" for every row of [[models]]
+  Shape shape;
+  std::string_view expects;  // for people: "a whole number from 0"
+  std::int64_t least = 0;    // of a count
+  std::int64_t most = 0;
+  bool in_row() const { return key.starts_with("models[]."); }
+};
+
+std::span<const KeyInfo> config_keys();
+// Null for what is no key. A row's number does not matter: "models[3].id" is "models[].id".
+const KeyInfo* find_key(std::string_view key);
+// For a key that nobody knows: what to do about it.
+std::string nearest_key(std::string_view key);
+
+// The value as it will be used; the error says what was expected, not where.
+Result<Json> check_value(const KeyInfo& info, const Json& value);
+// The same from text: `TUG_TOOLS=read,list`, `--max-turns 3`. "none" is an empty list of words.
+Result<Json> value_from_text(const KeyInfo& info, std::string_view text);
+
+// "limits.max_turns" as TUG_LIMITS__MAX_TURNS.
+std::string variable_of(std::string_view key);
+
+}  // namespace tug::cli

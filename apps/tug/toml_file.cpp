@@ -1,0 +1,81 @@
+#include "toml_file.h"
+
+#include <toml++/toml.h>
+
+#include "command.h"
+#include "core/try.h"
+
+namespace tug::cli {
+namespace {
+
+Json to_json(const toml::node& node) {
+  if (const auto* text = node.as_string()) return Json(text->get());
+  if (const auto* number = node.as_integer()) return Json(number->get());
+  if (const auto* number = node.as_floating_point()) return Json(number->get());
+  if (const auto* on = node.as_boolean()) return Json(on->get());
+  if (const auto* list = node.as_array()) {
+    Json items = Json::array();
+    for (const toml::node& item : *list) items.push_back(to_json(item));
+    return items;
+  }
+  if (const auto* table = node.as_table()) {
+    Json object = Json::object();
+    for (const auto& [key, value] : *table) object.set(key.str(), to_json(value));
+    return object;
+  }
+  return Json("a date or time");
+}
+
+bool is_row_list(const toml::node& node) {
+  const toml::array* list = node.as_array();
+  return list && !list->empty() && list->is_homogeneous(toml::node_type::table);
+}
+
+// A name with other characters is quoted, so that it cannot be taken for a path.
+std::string as_name(std::string_view name) {
+  for (char c : name) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '_' || c == '-';
+    if (!plain) return "'" + std::string(name) + "'";
+  }
+  return std::string(name);
+}
+
+void flatten(const toml::node& node, const std::string& key, std::vector<TomlEntry>& entries) {
+  const toml::table* table = node.as_table();
+  if (table && (!table->empty() || key.empty())) {
+    for (const auto& [name, value] : *table) {
+      flatten(value, (key.empty() ? "" : key + ".") + as_name(name.str()), entries);
+    }
+    return;
+  }
+  if (is_row_list(node)) {
+    std::size_t place = 0;
+    for (const toml::node& row : *node.as_array())
+      flatten(row, key + "[" + std::to_string(place++) + "]", entries);
+    return;
+  }
+  entries.push_back({key, to_json(node), node.source().begin.line});
+}
+
+}  // namespace
+
+Result<std::vector<TomlEntry>> read_toml(const std::string& path) {
+  TUG_TRY(text, read_input(path, kMaxToml));
+  return guarded(path, [&]() -> Result<std::vector<TomlEntry>> {
+    try {
+      const toml::table table = toml::parse(text, path);
+      std::vector<TomlEntry> entries;
+      flatten(table, "", entries);
+      return entries;
+    } catch (const toml::parse_error& error) {
+      const auto place = error.source().begin;
+      return fail(ErrorKind::invalid,
+                  path + ":" + std::to_string(place.line) + ":" + std::to_string(place.column) +
+                      ": " + std::string(error.description()),
+                  "write it as TOML");
+    }
+  });
+}
+
+}  // namespace tug::cli
