@@ -280,6 +280,25 @@ TEST_P(RecordStoreSuite, ListGivesTheNewestFirst) {
   EXPECT_EQ(infos[1].who->run_id, RunId("b"));
 }
 
+TEST_P(RecordStoreSuite, RunsAreFoundByEitherEndOfTheirIdChildrenIncluded) {
+  RootWriter older("01AAAA-older");
+  ASSERT_TRUE(commit(older.batch(1)));
+  RootWriter root("01AAAA-newer");
+  Batch batch = root.batch(1);
+  auto child = std::make_shared<const Lineage>(Lineage{RunId("01AAAA-child"), ThreadId("t"),
+                                                       RunId("01AAAA-newer"), RunId("01AAAA-newer"),
+                                                       CallId("1.0"), 1, ""});
+  root.add(batch, child);
+  ASSERT_TRUE(commit(batch));
+  const RunName of_child{RunId("01AAAA-child"), RunId("01AAAA-newer")};
+  EXPECT_EQ(store_->find_runs("child", 9).value(), (std::vector<RunName>{of_child}));
+  EXPECT_EQ(store_->find_runs("01AAAA", 9)->size(), 3u);
+  EXPECT_EQ(store_->find_runs("01AAAA", 9)->back().run, RunId("01AAAA-older")) << "newest first";
+  EXPECT_EQ(store_->find_runs("01AAAA", 2)->size(), 2u);
+  EXPECT_TRUE(store_->find_runs("AAA-", 9)->empty());
+  EXPECT_TRUE(store_->find_runs("%", 9)->empty());
+}
+
 TEST_P(RecordStoreSuite, VerifyNamesTheRecordThatWasChanged) {
   // A store that lies about one record stands for damage that its own structure does not show.
   RootWriter root("r1");

@@ -120,6 +120,9 @@ class LyingStore final : public RecordStore {
   }
   Result<void> checkpoint() override { return store_.checkpoint(); }
   Result<RootInfo> info(const RunId& root) override { return store_.info(root); }
+  Result<std::vector<RunName>> find_runs(std::string_view part, std::size_t limit) override {
+    return store_.find_runs(part, limit);
+  }
   Result<std::vector<RootInfo>> list(std::size_t limit) override { return store_.list(limit); }
   Result<std::vector<Partial>> partials(const RunId& root) override {
     return store_.partials(root);
