@@ -69,7 +69,7 @@ class HarnessCore {
   Task<void> run_root(std::shared_ptr<RunShared> shared, std::unique_ptr<Launch> launch);
   Task<Result<std::unique_ptr<RootRun>>> begin_root(std::shared_ptr<RunShared> shared,
                                                     std::unique_ptr<Launch> launch);
-  Task<RunResult> end_root(std::shared_ptr<RunShared> shared, std::unique_ptr<RootRun> root);
+  Task<void> end_root(std::shared_ptr<RunShared> shared, std::unique_ptr<RootRun> root);
   Task<Result<std::unique_ptr<Opened>>> open_fresh(RunId id, Launch& launch);
   Task<Result<std::unique_ptr<Opened>>> open_again(Launch& launch);
   Task<Result<RunResult>> drive_below(std::shared_ptr<RunShared> shared, Context ctx,

@@ -81,6 +81,11 @@ payload::RunStarted started(const LiveRun& run, const std::string& prompt, RunOp
   return data;
 }
 
+// Out of line: what it builds does not belong into the frame of a coroutine that waits.
+[[gnu::noinline]] void fail_run(RunShared& shared, Error error) {
+  shared.end(failed_result(std::move(error)));
+}
+
 // Deadline and callers of a run, wherever it hangs.
 void link_caller(const Context& ctx, const RunOptions& options) {
   if (options.cancel.stop_possible()) link(ctx.cancel(), options.cancel, ctx.loop());
@@ -256,8 +261,8 @@ Task<Result<std::unique_ptr<HarnessCore::RootRun>>> HarnessCore::begin_root(
   co_return std::move(root);
 }
 
-Task<RunResult> HarnessCore::end_root(std::shared_ptr<RunShared> shared,
-                                      std::unique_ptr<RootRun> root) {
+Task<void> HarnessCore::end_root(std::shared_ptr<RunShared> shared,
+                                 std::unique_ptr<RootRun> root) {
   RootLog& log = *root->log;
   LiveRun& run = root->run;
   log.set_status(root_status(run.state.ending->status), summary_of(run.state));
@@ -277,16 +282,17 @@ Task<RunResult> HarnessCore::end_root(std::shared_ptr<RunShared> shared,
   if (!closed && written) result.error = closed.error().within("the journal");
   // Whoever hears of the end may resume the run: it must not be open here any more.
   root.reset();
-  co_return result;
+  shared->end(std::move(result));
 }
 
-// Begins, drives and ends a root. While it is driven only this frame and the run itself are there:
-// a hundred thousand runs may be waiting at once.
+// Begins, drives and ends a root. While it is driven only this frame and the run itself are there: a
+// hundred thousand runs may be waiting at once, so what is large lives in the frames before and
+// after.
 Task<void> HarnessCore::run_root(std::shared_ptr<RunShared> shared,
                                  std::unique_ptr<Launch> launch) {
+  std::unique_ptr<RootRun> root;
   std::optional<Error> failed;
   try {
-    std::unique_ptr<RootRun> root;
     {
       auto beginning = begin_root(shared, std::move(launch));
       auto begun = co_await std::move(beginning);
@@ -297,17 +303,15 @@ Task<void> HarnessCore::run_root(std::shared_ptr<RunShared> shared,
       }
     }
     if (root) {
-      {
-        auto driving = drive(root->run);
-        co_await std::move(driving);
-      }
-      auto ending = end_root(shared, std::move(root));
-      shared->end(co_await std::move(ending));
+      auto driving = drive(root->run);
+      co_await std::move(driving);
     }
   } catch (...) {
     failed = error_in_flight("the run");
   }
-  if (failed && !shared->ended()) shared->end(failed_result(*std::move(failed)));
+  if (!root) co_return fail_run(*shared, *failed);
+  auto ending = end_root(shared, std::move(root));
+  co_await std::move(ending);
 }
 
 Task<Result<RunResult>> HarnessCore::drive_below(std::shared_ptr<RunShared> shared, Context ctx,

@@ -2,9 +2,12 @@
 #include "tug/core/codec.h"
 #include "tug/core/enum_names.h"
 #include "tug/core/error_json.h"
+#include "tug/core/utf8.h"
 
 namespace tug {
 namespace {
+
+constexpr std::size_t kSummaryPrompt = 200;
 
 std::int64_t milliseconds(Duration duration) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();

@@ -77,7 +77,7 @@ class RunShared : public std::enable_shared_from_this<RunShared> {
   std::list<Event> events_;
   bool watched_ = false;     // somebody has asked for events
   bool complete_ = false;    // what came before that is there
-  std::optional<RunStatusRecord> last_status_;
+  std::unique_ptr<RunStatusRecord> last_status_;
   Json last_snapshot_;
 
   // The loop's.
