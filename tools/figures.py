@@ -22,6 +22,9 @@ FIGURES = [
     ("emit of a live event, one subscriber", "journal_emit_live/real_time", "real_time", 1e-3, "us", 0.15, "less"),
     ("parse a 1 MB JSON", "json_parse_1mb", "cpu_time", 1e-3, "ms", 1.5, "less"),
     ("print a 1 MB JSON", "json_print_1mb", "cpu_time", 1e-3, "ms", 1.0, "less"),
+    ("loop turn: scripted model, one inline tool, memory journal, one subscriber", "loop_turn/real_time", "turn_us", 1e6, "us", 20, "less"),
+    ("100,000 parked runs (state in the memory journal)", "parked_runs/100000/iterations:1", "rss_mb", 1, "MB", 500, "less"),
+    ("100,000 runs waiting in a model call, with handles", "waiting_runs/100000/iterations:1", "rss_mb", 1, "MB", 500, "less"),
     ("schema check of 5-field arguments", "schema_check_5_fields", "cpu_time", 1e-3, "us", 2.0, "less"),
 ]
 

@@ -128,7 +128,8 @@ Result<RunOptions> HarnessCore::taken_up(const RunState& state, const RunOptions
 }
 
 struct HarnessCore::RootRun {
-  RootRun(std::shared_ptr<RootLog> with, std::shared_ptr<RunTree> of, std::unique_ptr<Opened> opened)
+  RootRun(std::shared_ptr<RootLog> with, std::shared_ptr<RunTree> of,
+          std::unique_ptr<Opened> opened)
       : log(std::move(with)),
         tree(std::move(of)),
         run(*tree, std::move(opened->ctx), std::move(opened->plan), std::move(opened->state)) {}
@@ -139,7 +140,7 @@ struct HarnessCore::RootRun {
 };
 
 Task<Result<std::unique_ptr<HarnessCore::Opened>>> HarnessCore::open_fresh(RunId id,
-                                                                         Launch& launch) {
+                                                                           Launch& launch) {
   Loop& loop = co_await this_loop();
   auto made = std::make_unique<Opened>();
   Opened& opened = *made;
@@ -252,8 +253,8 @@ Task<Result<std::unique_ptr<HarnessCore::RootRun>>> HarnessCore::begin_root(
   } else {
     payload::RunStarted first = started(run, launch->prompt, options, options_.root);
     if (base) {
-      first.base = payload::Base{
-          .root = base->root.text(), .seq = base->seq, .hash = base->hash.hex()};
+      first.base =
+          payload::Base{.root = base->root.text(), .seq = base->seq, .hash = base->hash.hex()};
     }
     record(run, Kind::run_started, first, said);
   }
@@ -261,8 +262,7 @@ Task<Result<std::unique_ptr<HarnessCore::RootRun>>> HarnessCore::begin_root(
   co_return std::move(root);
 }
 
-Task<void> HarnessCore::end_root(std::shared_ptr<RunShared> shared,
-                                 std::unique_ptr<RootRun> root) {
+Task<void> HarnessCore::end_root(std::shared_ptr<RunShared> shared, std::unique_ptr<RootRun> root) {
   RootLog& log = *root->log;
   LiveRun& run = root->run;
   log.set_status(root_status(run.state.ending->status), summary_of(run.state));
@@ -285,8 +285,8 @@ Task<void> HarnessCore::end_root(std::shared_ptr<RunShared> shared,
   shared->end(std::move(result));
 }
 
-// Begins, drives and ends a root. While it is driven only this frame and the run itself are there: a
-// hundred thousand runs may be waiting at once, so what is large lives in the frames before and
+// Begins, drives and ends a root. While it is driven only this frame and the run itself are there:
+// a hundred thousand runs may be waiting at once, so what is large lives in the frames before and
 // after.
 Task<void> HarnessCore::run_root(std::shared_ptr<RunShared> shared,
                                  std::unique_ptr<Launch> launch) {
