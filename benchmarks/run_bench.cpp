@@ -71,7 +71,9 @@ BENCHMARK(loop_turn)->UseRealTime();
 void parked_runs(benchmark::State& state) {
   const auto count = static_cast<std::size_t>(state.range(0));
   for (auto _ : state) {
-    Harness harness = harness_with(testkit::constant("never"));
+    Harness harness =
+        harness_with(testkit::slow(std::chrono::milliseconds(20), testkit::calls("noop")));
+    harness.inline_tool("noop", "Does nothing", [] { return "done"; }, {.effect = Effect::pure});
     const std::size_t before = resident_bytes();
     std::size_t parked = 0;
     for (std::size_t i = 0; i < count; i += 100) {

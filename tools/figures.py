@@ -5,6 +5,7 @@ import os
 import resource
 import subprocess
 import sys
+import tempfile
 import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -64,6 +65,13 @@ def seconds(command, rounds):
     return min(times)
 
 
+def one_line_script():
+    with tempfile.TemporaryDirectory() as home:
+        with open(f"{home}/script.jsonl", "w") as script:
+            script.write('{"text":"hello"}\n')
+        return seconds([TUG, "run", "-m", f"script/{home}/script.jsonl", "--state-dir", f"{home}/state", "hi"], 50)
+
+
 def slowest_header():
     worst = (0, "")
     for folder, _, files in os.walk(f"{TOP}/include"):
@@ -104,6 +112,8 @@ def main():
     if wanted("header"):
         took, name = slowest_header()
         met &= show(f"slowest public header alone ({name})"[:54], took, "s", 0.8, "less")
+    if wanted("run_script"):
+        met &= show("tug run, a script of one line, start to exit", one_line_script() * 1000, "ms", 15, "less")
     if wanted("version"):
         met &= show("tug version", seconds([TUG, "version"], 30) * 1000, "ms", 10, "less")
         subprocess.run([f"{TOP}/tug", "version"], stdout=subprocess.DEVNULL, check=True)  # builds if it must

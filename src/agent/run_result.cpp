@@ -101,8 +101,8 @@ RunStatusRecord status_of(const RunState& state) {
 }
 
 Json summary_of(const RunState& state) {
-  Json summary = Json::object(
-      {{"prompt", clip_utf8(state.prompt, kSummaryPrompt)}, {"model", state.model}});
+  Json summary =
+      Json::object({{"prompt", clip_utf8(state.prompt, kSummaryPrompt)}, {"model", state.model}});
   if (!state.ending) return summary;
   summary.set("stop_reason", name_of(state.ending->stop));
   summary.set("model_calls", state.counts.model_calls);
