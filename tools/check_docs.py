@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What the documents name is there: linked files, paths in backticks, and functions written as `name()`."""
+"""What the documents name is there: linked files, paths in backticks, functions written as `name()`. The C++ that
+README.md shows is, word for word, that of an example."""
 import pathlib
 import re
 import sys
@@ -49,10 +50,19 @@ def faults_of(top, document, words, files):
                 yield f"{place}: no source has a {function.group(1)}"
 
 
+def strange_code(top):
+    examples = [path.read_text() for path in sorted((top / "examples").glob("*.cpp"))]
+    readme = top / "README.md"
+    for block in re.findall(r"^```cpp\n(.*?)^```", readme.read_text() if readme.exists() else "", re.S | re.M):
+        if not any(block in example for example in examples):
+            yield f"README.md: no example holds this:\n{block}"
+
+
 def main(top):
     words, files = names_of(top)
     checked = documents(top)
     faults = [fault for document in checked for fault in faults_of(top, document, words, files)]
+    faults += strange_code(top)
     for fault in faults:
         print(fault)
     print(f"{len(checked)} documents, {len(faults)} faults")
