@@ -1,5 +1,8 @@
 // The loop itself: what a turn costs, and what a run that waits weighs.
 #include <benchmark/benchmark.h>
+#include <malloc.h>
+
+#include <cstdio>
 
 #include "tug/agent/harness.h"
 #include "tug/io/engine.h"
@@ -10,6 +13,15 @@
 
 namespace tug {
 namespace {
+
+std::size_t resident_bytes() {
+  std::size_t pages = 0, resident = 0;
+  if (FILE* file = std::fopen("/proc/self/statm", "r")) {
+    if (std::fscanf(file, "%zu %zu", &pages, &resident) != 2) resident = 0;
+    std::fclose(file);
+  }
+  return resident * 4096;
+}
 
 class Counting final : public Sink {
  public:
@@ -54,6 +66,27 @@ void loop_turn(benchmark::State& state) {
                          benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 BENCHMARK(loop_turn)->UseRealTime();
+
+// Runs that wait for a slow model, each with its journal in memory and a handle.
+void parked_runs(benchmark::State& state) {
+  const auto count = static_cast<std::size_t>(state.range(0));
+  for (auto _ : state) {
+    Harness harness = harness_with(testkit::slow(std::chrono::hours(1), testkit::says("late")));
+    const std::size_t before = resident_bytes();
+    std::vector<Run> runs;
+    runs.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) runs.push_back(harness.start("wait for it"));
+    for (const Run& run : runs) {
+      while (run.status().activity != RunActivity::model) {
+      }
+    }
+    state.counters["rss_mb"] = static_cast<double>(resident_bytes() - before) / 1e6;
+    for (const Run& run : runs) run.detach();
+    harness.close();
+  }
+  malloc_trim(0);
+}
+BENCHMARK(parked_runs)->Arg(100'000)->Iterations(1)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace tug

@@ -28,8 +28,7 @@ Json to_json(const Amount& held) {
 }
 
 Json to_json(const ContextWindow& window) {
-  return Json::object({{"model", window.model},
-                       {"max_tokens", window.max_tokens},
+  return Json::object({{"max_tokens", window.max_tokens},
                        {"reserved_output_tokens", window.reserved_output_tokens},
                        {"prompt_tokens", window.prompt_tokens},
                        {"source", window.source}});
@@ -48,23 +47,24 @@ ContextWindow window_of(const LiveRun& run) {
 // end.
 class DeltaShow final : public DeltaObserver {
  public:
-  DeltaShow(LiveRun& run, std::string call, Seq seq)
-      : run_(run), call_(std::move(call)), seq_(seq) {}
+  explicit DeltaShow(LiveRun& run) : run_(run) {}
 
   void on_delta(const ModelEvent& event) override {
     RootLog& log = run_.ctx.events();
+    const OpenAttempt& open = *run_.state.attempt;
     const auto* text = std::get_if<TextDelta>(&event);
-    if (text) log.keep_partial(CallId(call_), text->text);
+    if (text) log.keep_partial(CallId(open.call), text->text);
     if (!log.wants_live()) return;
-    Json data = Json::object({{"call", call_}});
+    Json data = Json::object({{"call", open.call}});
     if (text) {
       data.set("text", text->text);
     } else if (const auto* reasoning = std::get_if<ReasoningDelta>(&event)) {
       data.set("reasoning", reasoning->text);
     } else if (const auto* call = std::get_if<ToolCallDelta>(&event)) {
-      Json piece = Json::object({{"call_id", make_call_id(seq_, call->index).text()},
-                                 {"tool", call->tool.empty() ? Json() : Json(call->tool)},
-                                 {"arguments", call->arguments}});
+      const Seq seq = run_.state.offset + open.seq;
+      Json piece = Json::object({{"call_id", make_call_id(seq, call->index).text()}});
+      if (!call->tool.empty()) piece.set("tool", call->tool);
+      piece.set("arguments", call->arguments);
       data.set("tool_call", std::move(piece));
     } else {
       return;
@@ -74,8 +74,6 @@ class DeltaShow final : public DeltaObserver {
 
  private:
   LiveRun& run_;
-  std::string call_;
-  Seq seq_;
 };
 
 // Records the partner of the open attempt: what was said, or why nothing was. One that is left
@@ -104,7 +102,7 @@ class AttemptPartner {
     const CallId call(open.call);
     MessagePtr message = with_call_ids(std::move(turn.message), run_.state.offset + open.seq);
     payload::ModelCompleted said{.call = open.call,
-                                 .model = turn.model.empty() ? run_.plan->model_id : turn.model,
+                                 .model = model_of(turn),
                                  .text = message->text(),
                                  .finish = std::string(name_of(turn.finish)),
                                  .usage = turn.usage};
@@ -123,6 +121,13 @@ class AttemptPartner {
   }
 
  private:
+  // The id under which the run knows it, or the name the provider gave instead.
+  std::string model_of(const ModelTurn& turn) const {
+    const ModelProfile& profile = run_.plan->model->profile();
+    if (turn.model.empty() || turn.model == profile.name) return run_.plan->model_id;
+    return profile.provider + "/" + turn.model;
+  }
+
   std::optional<Cost> cost_of(const ModelTurn& turn) const {
     if (turn.cost) return turn.cost;
     const auto& price = run_.plan->model->profile().price;
@@ -132,24 +137,16 @@ class AttemptPartner {
   LiveRun& run_;
 };
 
-Task<Result<ModelTurn>> ask(LiveRun& run, const OpenAttempt& open) {
-  const Until until = until_of(run);
-  // The intent is on disk before the request leaves.
-  auto durable = run.ctx.events().durable(open.seq, until);
-  TUG_CO_TRY(written, co_await std::move(durable));
-  ModelRequest request = request_of(run);
-  request.reservation = open.reservation;
-  std::optional<Error> thrown;
-  try {
-    std::unique_ptr<ModelStream> stream = run.plan->model->ask(std::move(request), until);
-    DeltaShow show(run, open.call, run.state.offset + open.seq);
-    auto collecting = collect(*stream, &show);
-    Result<ModelTurn> turn = co_await std::move(collecting);
-    co_return turn;
-  } catch (...) {
-    thrown = detail::error_in_flight("model " + run.plan->model_id);
+// A state that was folded has no hold: what its record says was held is taken again, or, where the
+// limits do not allow that any more, counted.
+void hold_again(LiveRun& run) {
+  if (run.hold.open()) return;
+  const Amount& held = run.state.attempt->held;
+  if (auto again = run.ctx.budget().hold(held)) {
+    run.hold = *std::move(again);
+  } else {
+    run.ctx.budget().charge(held);
   }
-  co_return Failure(*std::move(thrown));
 }
 
 }  // namespace
@@ -186,24 +183,33 @@ Result<void> begin_attempt(LiveRun& run) {
 
 Task<void> make_attempt(LiveRun& run) {
   AttemptPartner partner(run);
-  const OpenAttempt open = *run.state.attempt;
-  // A state that was folded has no hold: what its record says was held is taken again, or, where
-  // the limits do not allow that any more, counted.
-  if (!run.hold.open()) {
-    auto again = run.ctx.budget().hold(open.held);
-    if (again) {
-      run.hold = *std::move(again);
-    } else {
-      run.ctx.budget().charge(open.held);
+  hold_again(run);
+  std::optional<Error> failed;
+  {
+    // The intent is on disk before the request leaves.
+    auto durable = run.ctx.events().durable(run.state.attempt->seq, until_of(run));
+    Result<void> written = co_await std::move(durable);
+    if (!written) failed = std::move(written).error();
+  }
+  if (!failed) {
+    try {
+      ModelRequest request = request_of(run);
+      request.reservation = run.state.attempt->reservation;
+      const std::unique_ptr<ModelStream> stream =
+          run.plan->model->ask(std::move(request), until_of(run));
+      DeltaShow show(run);
+      auto collecting = collect(*stream, &show);
+      Result<ModelTurn> turn = co_await std::move(collecting);
+      if (turn) {
+        partner.complete(*std::move(turn));
+      } else {
+        failed = std::move(turn).error();
+      }
+    } catch (...) {
+      failed = detail::error_in_flight("model " + run.plan->model_id);
     }
   }
-  auto asking = ask(run, open);
-  Result<ModelTurn> turn = co_await std::move(asking);
-  if (turn) {
-    partner.complete(*std::move(turn));
-  } else {
-    partner.fail(turn.error());
-  }
+  if (failed && run.state.attempt) partner.fail(*failed);
 }
 
 }  // namespace tug

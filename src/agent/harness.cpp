@@ -14,6 +14,11 @@ HarnessOptions options_with(ModelPtr model) {
   return options;
 }
 
+std::unique_ptr<Launch> launch(std::string prompt, RunOptions options) {
+  return std::make_unique<Launch>(
+      Launch{.prompt = std::move(prompt), .options = std::move(options)});
+}
+
 RunResult on_a_loop(Error error) {
   return failed_result(error.with_fix("co_await harness.run_async(..) instead"));
 }
@@ -44,18 +49,17 @@ std::vector<std::shared_ptr<const ToolSpec>> Harness::tools() const {
 }
 
 RunResult Harness::run(std::string prompt, RunOptions options) {
-  Launch launch{.prompt = std::move(prompt), .options = std::move(options)};
-  auto running = core_->run_here(std::move(launch));
+  auto running = core_->run_here(launch(std::move(prompt), std::move(options)));
   auto result = core_->engine().run(core_->engine().place(), std::move(running));
   return result ? *std::move(result) : on_a_loop(result.error());
 }
 
 Run Harness::start(std::string prompt, RunOptions options) {
-  return core_->start({.prompt = std::move(prompt), .options = std::move(options)});
+  return core_->start(launch(std::move(prompt), std::move(options)));
 }
 
 Task<RunResult> Harness::run_async(std::string prompt, RunOptions options) {
-  return core_->run_here({.prompt = std::move(prompt), .options = std::move(options)});
+  return core_->run_here(launch(std::move(prompt), std::move(options)));
 }
 
 RunResult Harness::run(const Context&, std::string, RunOptions) {
@@ -72,18 +76,18 @@ Task<RunResult> Harness::run_async(const Context& ctx, std::string prompt, RunOp
 }
 
 Run Harness::resume(const RunId& root, std::string prompt, RunOptions options) {
-  return core_->start({.kind = Launch::Kind::resume,
-                       .from = root,
-                       .prompt = std::move(prompt),
-                       .options = std::move(options)});
+  auto again = launch(std::move(prompt), std::move(options));
+  again->kind = Launch::Kind::resume;
+  again->from = root;
+  return core_->start(std::move(again));
 }
 
 Run Harness::fork(const RunId& root, Seq at, std::string prompt, RunOptions options) {
-  return core_->start({.kind = Launch::Kind::fork,
-                       .from = root,
-                       .at = at,
-                       .prompt = std::move(prompt),
-                       .options = std::move(options)});
+  auto other = launch(std::move(prompt), std::move(options));
+  other->kind = Launch::Kind::fork;
+  other->from = root;
+  other->at = at;
+  return core_->start(std::move(other));
 }
 
 Engine& Harness::engine() noexcept { return core_->engine(); }

@@ -146,12 +146,11 @@ Result<RunPlanPtr> HarnessCore::plan(const RunOptions& options) {
   return plan;
 }
 
-std::shared_ptr<RunShared> HarnessCore::make_shared(const Launch& launch, Loop& loop,
-                                                    RunShared::Watching watching) {
+std::shared_ptr<RunShared> HarnessCore::make_shared(const Launch& launch, Loop& loop) {
   RunId id(launch.options.run_id);
   if (launch.kind == Launch::Kind::resume) id = launch.from;
   if (id.empty()) id = RunId(services_->ids().next(loop.wall()));
-  auto shared = std::make_shared<RunShared>(std::move(id), engine_, loop, watching);
+  auto shared = std::make_shared<RunShared>(std::move(id), engine_, loop, store_);
   std::scoped_lock lock(mutex_);
   // The ended ones go when they are as many as the living: a cost that is paid once per run.
   if (live_.size() >= swept_ * 2 + 64) {
@@ -165,52 +164,39 @@ std::shared_ptr<RunShared> HarnessCore::make_shared(const Launch& launch, Loop& 
   return shared;
 }
 
-Run HarnessCore::start(Launch launch) {
+Run HarnessCore::start(std::unique_ptr<Launch> launch) {
   Loop& loop = engine_->place();
-  if (launch.kind == Launch::Kind::resume) {
-    auto info = store_->info(launch.from);
+  if (launch->kind == Launch::Kind::resume) {
+    auto info = store_->info(launch->from);
     if (!info) {
-      auto none =
-          std::make_shared<RunShared>(launch.from, engine_, loop, RunShared::Watching::nothing);
+      auto none = std::make_shared<RunShared>(launch->from, engine_, loop, nullptr);
       none->end(failed_result(info.error()));
       return RunHandle::make(std::move(none));
     }
     // A run that has finished goes on as another one with this one as its base.
     const bool finished =
         info->status == RootStatus::completed || info->status == RootStatus::failed;
-    if (finished) launch.kind = Launch::Kind::follow;
+    if (finished) launch->kind = Launch::Kind::follow;
   }
-  auto shared = make_shared(launch, loop, RunShared::Watching::events);
+  auto shared = make_shared(*launch, loop);
   Task<void> root = run_root(shared, std::move(launch));
   if (!engine_->start(loop, std::move(root))) shared->end(failed_result(closed_error()));
   return RunHandle::make(std::move(shared));
 }
 
-Task<RunResult> HarnessCore::run_here(Launch launch) {
+Task<RunResult> HarnessCore::run_here(std::unique_ptr<Launch> launch) {
   Loop& loop = co_await this_loop();
-  auto shared = make_shared(launch, loop, RunShared::Watching::nothing);
+  auto shared = make_shared(*launch, loop);
   auto running = run_root(shared, std::move(launch));
   co_await std::move(running);
   co_return *shared->result();
-}
-
-Task<void> HarnessCore::run_root(std::shared_ptr<RunShared> shared, Launch launch) {
-  Result<RunResult> result = fail(ErrorKind::internal, "the run was never driven");
-  try {
-    auto driving = drive_root(shared, std::move(launch));
-    result = co_await std::move(driving);
-  } catch (...) {
-    result = Failure(error_in_flight("the run"));
-  }
-  shared->end(result ? *std::move(result) : failed_result(result.error()));
 }
 
 Run HarnessCore::start_below(const Context& ctx, std::string prompt, RunOptions options) {
   RunId id(options.run_id.empty() ? services_->ids().next(ctx.loop().wall()) : options.run_id);
   options.run_id = id.text();
   auto engine = ctx.services().share<Engine>();
-  auto shared = std::make_shared<RunShared>(id, engine ? engine : engine_, ctx.loop(),
-                                            RunShared::Watching::events);
+  auto shared = std::make_shared<RunShared>(id, engine ? engine : engine_, ctx.loop(), nullptr);
   LiveRun* owner = RunTree::of(ctx)->find(ctx.id().run_id);
   if (owner) {
     owner->background.spawn(run_background(shared, ctx, std::move(prompt), std::move(options)));

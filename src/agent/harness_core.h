@@ -41,7 +41,7 @@ class HarnessCore {
   ~HarnessCore();
 
   // Any thread.
-  Run start(Launch launch);
+  Run start(std::unique_ptr<Launch> launch);
   void add(Result<ToolPtr> tool);
   void set_system_prompt(std::string text);
   ToolSet tools() const;
@@ -57,19 +57,21 @@ class HarnessCore {
   std::optional<Error> fault() const;
 
   // Loop thread.
-  Task<RunResult> run_here(Launch launch);
+  Task<RunResult> run_here(std::unique_ptr<Launch> launch);
   Run start_below(const Context& ctx, std::string prompt, RunOptions options);
   Task<RunResult> run_below(Context ctx, std::string prompt, RunOptions options);
 
  private:
-  struct Opened;  // a root that is about to be driven
+  struct Opened;    // a root whose log and context are there
+  struct RootRun;   // a root under way
 
-  std::shared_ptr<RunShared> make_shared(const Launch& launch, Loop& loop,
-                                         RunShared::Watching watching);
-  Task<void> run_root(std::shared_ptr<RunShared> shared, Launch launch);
-  Task<Result<RunResult>> drive_root(std::shared_ptr<RunShared> shared, Launch launch);
-  Task<Result<Opened>> open_fresh(RunId id, Launch launch);
-  Task<Result<Opened>> open_again(Launch launch);
+  std::shared_ptr<RunShared> make_shared(const Launch& launch, Loop& loop);
+  Task<void> run_root(std::shared_ptr<RunShared> shared, std::unique_ptr<Launch> launch);
+  Task<Result<std::unique_ptr<RootRun>>> begin_root(std::shared_ptr<RunShared> shared,
+                                                    std::unique_ptr<Launch> launch);
+  Task<RunResult> end_root(std::shared_ptr<RunShared> shared, std::unique_ptr<RootRun> root);
+  Task<Result<std::unique_ptr<Opened>>> open_fresh(RunId id, Launch& launch);
+  Task<Result<std::unique_ptr<Opened>>> open_again(Launch& launch);
   Task<Result<RunResult>> drive_below(std::shared_ptr<RunShared> shared, Context ctx,
                                       std::string prompt, RunOptions options);
   Task<void> run_background(std::shared_ptr<RunShared> shared, Context ctx, std::string prompt,

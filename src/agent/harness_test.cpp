@@ -44,15 +44,39 @@ TEST(Harness, EventsAreIteratedToTheTerminalOne) {
 }
 
 TEST(Harness, ALaggingReaderLosesLiveEventsAndNeverRecords) {
-  Harness harness{testkit::streaming(std::string(3 * kEventBacklog, 'x'), 1)};
-  tug::Run run = harness.start("go");
-  (void)run.wait();
+  Rig rig(testkit::streaming(std::string(3 * kEventBacklog, 'x'), 1, std::chrono::seconds(1)));
+  tug::Run run = rig.harness->start("go");
   std::size_t records = 0;
   std::size_t live = 0;
+  if (auto first = run.next_event()) ++records;
+  (void)run.wait();
   while (auto event = run.next_event()) ++(event->live ? live : records);
   EXPECT_EQ(records, 4u);
   EXPECT_LE(live, kEventBacklog);
   EXPECT_GT(live, 0u);
+}
+
+TEST(Harness, EventsAskedForAfterTheEndAreReadBackFromTheJournal) {
+  Rig rig(scripted({calls("shout", R"({"text":"a"})"), says("b")}));
+  rig.harness->tool("shout", "Shouts", shout);
+  tug::Run run = rig.harness->start("go", {.observers = {rig.seen}});
+  (void)run.wait();
+  std::vector<std::string> kinds;
+  while (auto event = run.next_event()) kinds.emplace_back(event->name());
+  EXPECT_EQ(kinds, rig.seen->kinds());
+  EXPECT_FALSE(run.next_event());
+}
+
+TEST(Harness, EventsAskedForInTheMiddleStartWithTheFirst) {
+  Rig rig(slow(std::chrono::seconds(5), says("late")));
+  tug::Run run = rig.harness->start("go");
+  rig.engine->advance(std::chrono::seconds(1));
+  std::vector<std::string> kinds;
+  while (auto event = run.next_event()) {
+    if (event->live == 0) kinds.emplace_back(event->name());
+  }
+  EXPECT_EQ(kinds, (std::vector<std::string>{"run.started", "model.started", "model.completed",
+                                             "run.completed"}));
 }
 
 TEST(Harness, DroppingTheLastHandleCancelsAndTheHarnessRunsOn) {

@@ -123,9 +123,22 @@ Result<RunOptions> HarnessCore::taken_up(const RunState& state, const RunOptions
   return options;
 }
 
-Task<Result<HarnessCore::Opened>> HarnessCore::open_fresh(RunId id, Launch launch) {
+struct HarnessCore::RootRun {
+  RootRun(std::shared_ptr<RootLog> with, std::shared_ptr<RunTree> of, std::unique_ptr<Opened> opened)
+      : log(std::move(with)),
+        tree(std::move(of)),
+        run(*tree, std::move(opened->ctx), std::move(opened->plan), std::move(opened->state)) {}
+
+  std::shared_ptr<RootLog> log;
+  std::shared_ptr<RunTree> tree;
+  LiveRun run;
+};
+
+Task<Result<std::unique_ptr<HarnessCore::Opened>>> HarnessCore::open_fresh(RunId id,
+                                                                         Launch& launch) {
   Loop& loop = co_await this_loop();
-  Opened opened;
+  auto made = std::make_unique<Opened>();
+  Opened& opened = *made;
   opened.options = launch.options;
   History history;
   ThreadId thread(launch.options.thread_id);
@@ -175,12 +188,13 @@ Task<Result<HarnessCore::Opened>> HarnessCore::open_fresh(RunId id, Launch launc
   opened.log = std::move(log);
   TUG_CO_TRY(ctx, root_context(opened.log, opened.options, std::nullopt, loop));
   opened.ctx = std::move(ctx);
-  co_return std::move(opened);
+  co_return std::move(made);
 }
 
-Task<Result<HarnessCore::Opened>> HarnessCore::open_again(Launch launch) {
+Task<Result<std::unique_ptr<HarnessCore::Opened>>> HarnessCore::open_again(Launch& launch) {
   Loop& loop = co_await this_loop();
-  Opened opened;
+  auto made = std::make_unique<Opened>();
+  Opened& opened = *made;
   auto claiming = journal_->claim(launch.from);
   TUG_CO_TRY(log, co_await std::move(claiming));
   opened.log = std::move(log);
@@ -197,69 +211,104 @@ Task<Result<HarnessCore::Opened>> HarnessCore::open_again(Launch launch) {
   opened.ctx = std::move(ctx);
   opened.state = fold.root();
   opened.fold = std::move(fold);
-  co_return std::move(opened);
+  co_return std::move(made);
 }
 
-Task<Result<RunResult>> HarnessCore::drive_root(std::shared_ptr<RunShared> shared, Launch launch) {
+Task<Result<std::unique_ptr<HarnessCore::RootRun>>> HarnessCore::begin_root(
+    std::shared_ptr<RunShared> shared, std::unique_ptr<Launch> launch) {
   if (auto wrong = fault()) co_return Failure(*std::move(wrong));
-  const bool again = launch.kind == Launch::Kind::resume;
-  std::vector<std::shared_ptr<Sink>> observers = launch.options.observers;
-  MessagePtr said = launch.prompt.empty() ? nullptr : Message::user(launch.prompt);
-  const std::string prompt = launch.prompt;
-  auto opening =
-      again ? open_again(std::move(launch)) : open_fresh(shared->id(), std::move(launch));
+  const bool again = launch->kind == Launch::Kind::resume;
+  auto opening = again ? open_again(*launch) : open_fresh(shared->id(), *launch);
   TUG_CO_TRY(opened, co_await std::move(opening));
 
-  std::shared_ptr<RootLog> log = std::move(opened.log);
-  for (auto& observer : observers) log->observe(std::move(observer));
-  auto tree = RunTree::of(opened.ctx);
-  if (opened.fold) {
-    for (const auto& [model, reservations] : opened.fold->reserved()) {
+  const std::shared_ptr<RootLog> log = opened->log;
+  for (auto& observer : launch->options.observers) log->observe(std::move(observer));
+  auto tree = RunTree::of(opened->ctx);
+  const std::optional<TreeFold> fold = std::move(opened->fold);
+  const std::optional<Base> base = opened->base;
+  const RunOptions options = std::move(opened->options);
+  if (fold) {
+    for (const auto& [model, reservations] : fold->reserved()) {
       for (const Json& reservation : reservations) tree->reserve(model, reservation);
     }
   }
-  Result<RunResult> result = fail(ErrorKind::internal, "the run was never driven");
-  {
-    LiveRun run(*tree, std::move(opened.ctx), opened.plan, std::move(opened.state));
-    shared->begin(run);
-    log->keep_blob({run.plan->digest, run.plan->constants});
-    if (opened.fold) {
-      run.ctx.set_turn(run.state.turn);
-      payload::RunResumed resumed{.epoch = log->epoch(), .from_seq = log->last_seq() + 1};
-      if (!prompt.empty()) resumed.prompt = prompt;
-      if (run.plan->model_id != run.state.model) resumed.model = run.plan->model_id;
-      record(run, Kind::run_resumed, resumed, said);
-      close_lost_children(*log, run.ctx.loop(), *opened.fold);
-      close_lost_acts(run);
-    } else {
-      payload::RunStarted first = started(run, prompt, opened.options, options_.root);
-      if (opened.base) {
-        first.base = payload::Base{.root = opened.base->root.text(),
-                                   .seq = opened.base->seq,
-                                   .hash = opened.base->hash.hex()};
-      }
-      record(run, Kind::run_started, first, said);
+  auto root = std::make_unique<RootRun>(log, std::move(tree), std::move(opened));
+  LiveRun& run = root->run;
+  shared->begin(run);
+  log->keep_blob({run.plan->digest, run.plan->constants});
+  MessagePtr said = launch->prompt.empty() ? nullptr : Message::user(launch->prompt);
+  if (fold) {
+    run.ctx.set_turn(run.state.turn);
+    payload::RunResumed resumed{.epoch = log->epoch(), .from_seq = log->last_seq() + 1};
+    if (said) resumed.prompt = launch->prompt;
+    if (run.plan->model_id != run.state.model) resumed.model = run.plan->model_id;
+    record(run, Kind::run_resumed, resumed, said);
+    close_lost_children(*log, run.ctx.loop(), *fold);
+    close_lost_acts(run);
+  } else {
+    payload::RunStarted first = started(run, launch->prompt, options, options_.root);
+    if (base) {
+      first.base = payload::Base{
+          .root = base->root.text(), .seq = base->seq, .hash = base->hash.hex()};
     }
-    log->set_status(RootStatus::running, summary_of(run.state));
-    auto driving = drive(run);
-    co_await std::move(driving);
-    log->set_status(root_status(run.state.ending->status), summary_of(run.state));
-    // The result leaves the process as a fact.
-    const Instant deadline = later(run.ctx.loop().now(), kCloseTime);
-    auto writing = log->durable(log->last_seq(), {{}, deadline});
-    Result<void> written = co_await std::move(writing);
-    result = result_of(run.state);
-    if (!written) {
-      result->status = RunStatus::failed;
-      result->stop = StopReason::error;
-      result->error = written.error().within("the journal");
-    }
-    shared->retire();
-    auto closing = log->close({{}, deadline});
-    Result<void> closed = co_await std::move(closing);
-    if (!closed && written) result->error = closed.error().within("the journal");
+    record(run, Kind::run_started, first, said);
   }
+  log->set_status(RootStatus::running, summary_of(run.state));
+  co_return std::move(root);
+}
+
+Task<RunResult> HarnessCore::end_root(std::shared_ptr<RunShared> shared,
+                                      std::unique_ptr<RootRun> root) {
+  RootLog& log = *root->log;
+  LiveRun& run = root->run;
+  log.set_status(root_status(run.state.ending->status), summary_of(run.state));
+  // The result leaves the process as a fact.
+  const Until until{{}, later(run.ctx.loop().now(), kCloseTime)};
+  auto writing = log.durable(log.last_seq(), until);
+  const Result<void> written = co_await std::move(writing);
+  RunResult result = result_of(run.state);
+  if (!written) {
+    result.status = RunStatus::failed;
+    result.stop = StopReason::error;
+    result.error = written.error().within("the journal");
+  }
+  shared->retire();
+  auto closing = log.close(until);
+  const Result<void> closed = co_await std::move(closing);
+  if (!closed && written) result.error = closed.error().within("the journal");
+  // Whoever hears of the end may resume the run: it must not be open here any more.
+  root.reset();
   co_return result;
+}
+
+// Begins, drives and ends a root. While it is driven only this frame and the run itself are there:
+// a hundred thousand runs may be waiting at once.
+Task<void> HarnessCore::run_root(std::shared_ptr<RunShared> shared,
+                                 std::unique_ptr<Launch> launch) {
+  std::optional<Error> failed;
+  try {
+    std::unique_ptr<RootRun> root;
+    {
+      auto beginning = begin_root(shared, std::move(launch));
+      auto begun = co_await std::move(beginning);
+      if (begun) {
+        root = *std::move(begun);
+      } else {
+        failed = std::move(begun).error();
+      }
+    }
+    if (root) {
+      {
+        auto driving = drive(root->run);
+        co_await std::move(driving);
+      }
+      auto ending = end_root(shared, std::move(root));
+      shared->end(co_await std::move(ending));
+    }
+  } catch (...) {
+    failed = error_in_flight("the run");
+  }
+  if (failed && !shared->ended()) shared->end(failed_result(*std::move(failed)));
 }
 
 Task<Result<RunResult>> HarnessCore::drive_below(std::shared_ptr<RunShared> shared, Context ctx,

@@ -26,17 +26,20 @@ void record_terminal(LiveRun& run, const Ending& ending) {
   result.status = ending.status;
   result.stop = ending.stop;
   result.error = ending.error;
-  const Duration alive = run.state.alive_at(run.ctx.loop().wall());
+  // The record has the time that its result was reckoned with: a fold comes to the same.
+  const Time now = run.ctx.loop().wall();
+  const Duration alive = run.state.alive_at(now);
   result.duration_ms = std::chrono::duration_cast<std::chrono::milliseconds>(alive).count();
   const std::string stop(name_of(ending.stop));
   if (ending.status == RunStatus::parked) {
     record(run, Kind::run_paused,
            payload::RunPaused{
-               .stop_reason = stop, .reason = run.tree.pause, .result = to_json(result)});
+               .stop_reason = stop, .reason = run.tree.pause, .result = to_json(result)},
+           nullptr, now);
     return;
   }
   record(run, terminal_kind(ending.status),
-         payload::RunEnded{.stop_reason = stop, .result = to_json(result)});
+         payload::RunEnded{.stop_reason = stop, .result = to_json(result)}, nullptr, now);
 }
 
 // Whatever happens, the segment has a terminal event when this goes.
@@ -171,52 +174,39 @@ std::optional<Ending> decide(LiveRun& run) {
   return std::visit(Decide{run}, resolve(facts));
 }
 
-}  // namespace
-
-Task<void> step(LiveRun& run) {
-  std::optional<Ending> ending;
-  switch (run.state.phase) {
-    case Phase::ready:
-      ending = checkpoint(run);
-      if (!ending) ending = prepare(run);
-      break;
-    case Phase::asked: {
-      auto attempt = make_attempt(run);
-      co_await std::move(attempt);
-      break;
-    }
-    case Phase::admitting:
-      ending = checkpoint(run);
-      if (!ending) ending = decide(run);
-      break;
-    case Phase::running: {
-      auto running = run_calls(run);
-      co_await std::move(running);
-      break;
-    }
-    case Phase::parked:
-    case Phase::ended:
-      break;
-  }
-  if (!ending) co_return;
-  auto finishing = finish(run, *std::move(ending));
-  co_await std::move(finishing);
+// What needs no waiting: a checkpoint, and then the next act's intent or the turn's meaning.
+std::optional<Ending> consider(LiveRun& run) {
+  if (auto ending = checkpoint(run)) return ending;
+  return run.state.phase == Phase::ready ? prepare(run) : decide(run);
 }
+
+// The act in hand, if the phase is one; nothing to wait for otherwise.
+Task<void> act(LiveRun& run) {
+  return run.state.phase == Phase::asked ? make_attempt(run) : run_calls(run);
+}
+
+}  // namespace
 
 Task<void> drive(LiveRun& run) {
   const SegmentEnd end(run);
-  std::optional<Error> bug;
-  try {
-    while (!run.state.ending) {
-      auto stepping = step(run);
-      co_await std::move(stepping);
+  std::unique_ptr<Ending> ending;
+  while (!run.state.ending) {
+    try {
+      const bool waits = run.state.phase == Phase::asked || run.state.phase == Phase::running;
+      if (waits) {
+        auto acting = act(run);
+        co_await std::move(acting);
+      } else if (auto over = consider(run)) {
+        ending = std::make_unique<Ending>(*std::move(over));
+      }
+    } catch (...) {
+      ending = std::make_unique<Ending>(
+          Ending{RunStatus::failed, StopReason::error, detail::error_in_flight("the run")});
     }
-  } catch (...) {
-    bug = detail::error_in_flight("the run");
+    if (!ending || run.state.ending) continue;
+    auto finishing = finish(run, std::move(*ending));
+    co_await std::move(finishing);
   }
-  if (!bug || run.state.ending) co_return;
-  auto finishing = finish(run, {RunStatus::failed, StopReason::error, *std::move(bug)});
-  co_await std::move(finishing);
 }
 
 }  // namespace tug

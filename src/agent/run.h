@@ -9,7 +9,5 @@ namespace tug {
 
 // Steps until the run has ended or parked. Leaves exactly one terminal event behind, on every path.
 Task<void> drive(LiveRun& run);
-// One step; the state must not have ended.
-Task<void> step(LiveRun& run);
 
 }  // namespace tug

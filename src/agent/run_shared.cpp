@@ -52,14 +52,40 @@ class RunShared::Buffer final : public Sink {
   RunShared& run_;
 };
 
-RunShared::RunShared(RunId id, std::shared_ptr<Engine> engine, Loop& loop, Watching watching)
-    : id_(std::move(id)), engine_(std::move(engine)), loop_(loop), mailbox_(loop.mailbox()) {
-  if (watching == Watching::events) {
-    buffer_ = only_below(id_, std::make_shared<Buffer>(*this));
-  }
-}
+RunShared::RunShared(RunId id, std::shared_ptr<Engine> engine, Loop& loop,
+                     std::shared_ptr<RecordStore> store)
+    : id_(std::move(id)),
+      engine_(std::move(engine)),
+      loop_(loop),
+      mailbox_(loop.mailbox()),
+      store_(std::move(store)),
+      watched_(!store_),
+      complete_(!store_) {}
 
 RunShared::~RunShared() = default;
+
+// From here on events are kept; on the loop, while the run is live.
+void RunShared::watch() {
+  buffer_ = only_below(id_, std::make_shared<Buffer>(*this));
+  live_->ctx.events().observe(buffer_);
+}
+
+// What the journal holds of the run, up to `upto`, in front of what was kept since. Any thread.
+void RunShared::read_back(Seq upto) {
+  std::list<Event> before;
+  Seq after = 0;
+  while (after < upto) {
+    auto records = store_->read(id_, after, std::min<Seq>(512, upto - after));
+    if (!records || records->empty()) break;
+    for (const Record& record : *records) {
+      if (auto event = decode(record, *store_)) before.push_back(*std::move(event));
+    }
+    after = records->back().seq;
+  }
+  std::scoped_lock lock(mutex_);
+  events_.splice(events_.begin(), std::move(before));
+  complete_ = true;
+}
 
 std::shared_ptr<const RunResult> RunShared::result() const {
   std::scoped_lock lock(mutex_);
@@ -89,8 +115,14 @@ void RunShared::pause(std::string reason) noexcept {
 }
 
 std::optional<Event> RunShared::take_event() {
-  std::scoped_lock lock(mutex_);
-  if (events_.empty()) return std::nullopt;
+  std::unique_lock lock(mutex_);
+  if (!watched_ && ended()) {
+    watched_ = true;
+    lock.unlock();
+    read_back(~Seq{0});
+    lock.lock();
+  }
+  if (!complete_ || events_.empty()) return std::nullopt;
   Event event = std::move(events_.front());
   events_.pop_front();
   return event;
@@ -135,10 +167,38 @@ Task<RunResult> RunShared::wait(Until until) {
 
 Task<Result<void>> RunShared::wait_event(Until until) {
   auto self = shared_from_this();
+  bool first = false;
+  {
+    std::scoped_lock lock(mutex_);
+    first = !std::exchange(watched_, true);
+    // Not begun: it will be watched from its first event on.
+    if (first && !live_ && !ended()) complete_ = true;
+  }
+  if (first && live_) {
+    watch();
+    RootLog& log = live_->ctx.events();
+    const Seq upto = log.last_seq();
+    {
+      auto writing = log.durable(upto, until);
+      Result<void> written = co_await std::move(writing);
+      (void)written;  // what is not on disk by now never will be
+    }
+    auto reading = engine_->offload(
+        "reading the events of a run", [self, upto](std::stop_token) { self->read_back(upto); },
+        until);
+    Result<void> read = co_await std::move(reading);
+    if (!read) co_return Failure(std::move(read).error());
+  } else if (first && ended()) {
+    auto reading = engine_->offload(
+        "reading the events of a run", [self](std::stop_token) { self->read_back(~Seq{0}); },
+        until);
+    Result<void> read = co_await std::move(reading);
+    if (!read) co_return Failure(std::move(read).error());
+  }
   while (true) {
     {
       std::scoped_lock lock(mutex_);
-      if (!events_.empty()) co_return Result<void>();
+      if (complete_ && !events_.empty()) co_return Result<void>();
     }
     if (ended()) co_return Result<void>();
     const Woken woken = co_await news_.wait(until);
@@ -161,7 +221,12 @@ Json RunShared::snapshot() const {
 
 void RunShared::begin(LiveRun& live) {
   live_ = &live;
-  if (buffer_) live.ctx.events().observe(buffer_);
+  bool watched = false;
+  {
+    std::scoped_lock lock(mutex_);
+    watched = watched_;
+  }
+  if (watched) watch();
   if (cancelled_early_) live.ctx.cancel().request(*cancelled_early_);
   if (paused_early_) live.tree.pause = *paused_early_;
 }
@@ -170,8 +235,10 @@ void RunShared::retire() {
   if (!live_) return;
   if (buffer_) live_->ctx.events().forget(*buffer_);
   std::scoped_lock lock(mutex_);
-  last_status_ = status_of(live_->state);
-  if (buffer_) last_snapshot_ = live_->ctx.snapshot();
+  if (held_) {
+    last_status_ = status_of(live_->state);
+    last_snapshot_ = live_->ctx.snapshot();
+  }
   live_ = nullptr;
 }
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <atomic>
-#include <deque>
 #include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -15,6 +15,7 @@
 #include "tug/core/task.h"
 #include "tug/core/wait.h"
 #include "tug/io/engine.h"
+#include "tug/journal/record_store.h"
 #include "tug/journal/sink.h"
 
 namespace tug {
@@ -23,8 +24,10 @@ class Run;
 
 class RunShared : public std::enable_shared_from_this<RunShared> {
  public:
-  enum class Watching : std::uint8_t { nothing, events };
-  RunShared(RunId id, std::shared_ptr<Engine> engine, Loop& loop, Watching watching);
+  // A root's events are kept from the moment somebody asks for them; what came before is read back
+  // from `store`. Without a store they are kept from the first on.
+  RunShared(RunId id, std::shared_ptr<Engine> engine, Loop& loop,
+            std::shared_ptr<RecordStore> store);
   ~RunShared();
 
   // Any thread.
@@ -35,6 +38,9 @@ class RunShared : public std::enable_shared_from_this<RunShared> {
   void pause(std::string reason) noexcept;
   void detach() noexcept { detached_ = true; }
   bool detached() const noexcept { return detached_; }
+  // Somebody has a handle: what it may ask for is kept when the run has ended.
+  void hold() noexcept { held_ = true; }
+  // Once it has ended, or while it does not matter what else comes; null when there is none yet.
   std::optional<Event> take_event();
   Engine& engine() const noexcept { return *engine_; }
   Loop& loop() const noexcept { return loop_; }
@@ -54,6 +60,8 @@ class RunShared : public std::enable_shared_from_this<RunShared> {
 
  private:
   class Buffer;
+  void watch();
+  void read_back(Seq upto);
 
   const RunId id_;
   const std::shared_ptr<Engine> engine_;
@@ -61,10 +69,14 @@ class RunShared : public std::enable_shared_from_this<RunShared> {
   const std::shared_ptr<Mailbox> mailbox_;
   std::atomic<bool> ended_ = false;
   std::atomic<bool> detached_ = false;
+  std::atomic<bool> held_ = false;
 
-  mutable std::mutex mutex_;  // result_, events_, last_status_
+  const std::shared_ptr<RecordStore> store_;
+  mutable std::mutex mutex_;  // everything up to last_snapshot_
   std::shared_ptr<const RunResult> result_;
-  std::deque<Event> events_;
+  std::list<Event> events_;
+  bool watched_ = false;     // somebody has asked for events
+  bool complete_ = false;    // what came before that is there
   std::optional<RunStatusRecord> last_status_;
   Json last_snapshot_;
 
@@ -84,7 +96,9 @@ namespace detail {
 class RunHandle {
  public:
   static Run make(std::shared_ptr<RunShared> shared);
-  explicit RunHandle(std::shared_ptr<RunShared> shared) : shared_(std::move(shared)) {}
+  explicit RunHandle(std::shared_ptr<RunShared> shared) : shared_(std::move(shared)) {
+    shared_->hold();
+  }
   RunHandle(const RunHandle&) = delete;
   RunHandle& operator=(const RunHandle&) = delete;
   ~RunHandle();

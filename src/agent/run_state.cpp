@@ -55,9 +55,9 @@ Result<void> append_user(RunState& state, const MessagePtr& message) {
   return state.transcript.append_user(message);
 }
 
-void read_window(RunState& state, const Json& window) {
+void read_window(RunState& state, const Json& model, const Json& window) {
   if (window.is_null()) return;
-  state.window.model = text_of(window, "model");
+  state.window.model = std::string(model.as_string());
   state.window.max_tokens = window["max_tokens"].as_int().value_or(0);
   state.window.reserved_output_tokens = window["reserved_output_tokens"].as_int().value_or(0);
   state.window.prompt_tokens = window["prompt_tokens"].as_int().value_or(0);
@@ -166,7 +166,7 @@ Result<void> start_attempt(RunState& state, const Event& event) {
   state.failure.reset();
   state.turn = event.turn;
   ++state.counts.attempts;
-  read_window(state, data["context"]);
+  read_window(state, data["model"], data["context"]);
   state.phase = Phase::asked;
   return {};
 }

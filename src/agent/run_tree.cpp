@@ -53,12 +53,12 @@ void RunTree::reserve(const std::string& model, Json reservation) {
   list->push_back(std::move(reservation));
 }
 
-Seq record_data(LiveRun& run, Kind kind, Json data, MessagePtr message) {
+Seq record_data(LiveRun& run, Kind kind, Json data, MessagePtr message, Time ts) {
   RootLog& log = run.ctx.events();
   Event event{.kind = kind,
               .seq = log.last_seq() + 1,
               .turn = run.ctx.id().turn,
-              .ts = run.ctx.loop().wall(),
+              .ts = ts == Time{} ? run.ctx.loop().wall() : ts,
               .who = run.ctx.lineage(),
               .data = std::move(data),
               .message = std::move(message)};

@@ -62,10 +62,12 @@ struct TreeSlot {
 };
 
 // Writes one record of this run and applies it: the only way a run's state changes.
-Seq record_data(LiveRun& run, Kind kind, Json data, MessagePtr message = nullptr);
+// The time is the loop's unless it is given.
+Seq record_data(LiveRun& run, Kind kind, Json data, MessagePtr message = nullptr, Time ts = {});
 template <class Payload>
-Seq record(LiveRun& run, Kind kind, const Payload& payload, MessagePtr message = nullptr) {
-  return record_data(run, kind, write_json(payload), std::move(message));
+Seq record(LiveRun& run, Kind kind, const Payload& payload, MessagePtr message = nullptr,
+           Time ts = {}) {
+  return record_data(run, kind, write_json(payload), std::move(message), ts);
 }
 
 payload::ErrorData error_data(const Error& error);

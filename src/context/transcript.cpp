@@ -212,7 +212,7 @@ Messages Transcript::since(std::size_t index) const {
   std::uint32_t end = size_;
   for (auto* chunk = chunk_; end > index; chunk = chunk->before) {
     const std::uint32_t first = std::max(chunk->start, static_cast<std::uint32_t>(index));
-    range.runs_.push_back({&chunk->slots[first - chunk->start], end - first, first - index});
+    range.runs_.push_back({&chunk->slots()[first - chunk->start], end - first, first - index});
     end = first;
   }
   std::ranges::reverse(range.runs_);
@@ -258,7 +258,7 @@ Seq Transcript::last_call_seq() const noexcept {
   std::uint32_t end = size_;
   for (auto* chunk = chunk_; chunk; chunk = chunk->before) {
     for (; end > chunk->start; --end) {
-      const Message& message = *chunk->slots[end - 1 - chunk->start];
+      const Message& message = *chunk->slots()[end - 1 - chunk->start];
       if (has_calls(message)) return seq_of(message);
     }
   }

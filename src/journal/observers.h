@@ -1,7 +1,7 @@
 // The in-process observers of one log, told in strict order. Loop thread only.
 #pragma once
 
-#include <deque>
+#include <list>
 #include <memory>
 #include <vector>
 
@@ -33,7 +33,7 @@ class Observers {
   void drop_dead() noexcept;
 
   std::vector<Entry> sinks_;  // an entry without a sink is dead and goes after the telling
-  std::deque<Event> waiting_;
+  std::list<Event> waiting_;  // rarely any, and an empty list weighs nothing
   int live_ = 0;
   bool telling_ = false;
   bool dead_ = false;

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -113,25 +115,33 @@ class Collected {
 
 }  // namespace
 
+// A stream that waits for its first word is what most of a run's memory would be: what it adds up
+// to is made when something comes, and nothing large lives across the wait.
 Task<Result<ModelTurn>> collect(ModelStream& stream, DeltaObserver* observer) {
-  Collected collected;
-  while (true) {
-    Result<std::optional<ModelEvent>> event = std::optional<ModelEvent>();
+  std::unique_ptr<Collected> collected;
+  std::optional<Error> failed;
+  bool over = false;
+  while (!over && !failed) {
     try {
       auto reading = stream.next();
-      event = co_await std::move(reading);
+      Result<std::optional<ModelEvent>> event = co_await std::move(reading);
+      if (!collected) collected = std::make_unique<Collected>();
+      if (!event) {
+        failed = std::move(event).error();
+      } else if (!*event) {
+        over = true;
+      } else if (!collected->ended()) {
+        if (observer && !std::holds_alternative<ModelTurn>(**event)) observer->on_delta(**event);
+        Result<void> taken =
+            std::visit([&](auto& what) { return collected->take(std::move(what)); }, **event);
+        if (!taken) failed = std::move(taken).error();
+      }
     } catch (...) {
-      event = Failure(detail::error_in_flight("the model's stream"));
+      failed = detail::error_in_flight("the model's stream");
     }
-    if (!event) co_return Failure(std::move(event).error());
-    if (!*event) break;
-    if (collected.ended()) continue;
-    if (observer && !std::holds_alternative<ModelTurn>(**event)) observer->on_delta(**event);
-    Result<void> taken =
-        std::visit([&](auto& what) { return collected.take(std::move(what)); }, **event);
-    if (!taken) co_return Failure(std::move(taken).error());
   }
-  co_return std::move(collected).turn();
+  if (failed) co_return Failure(*std::move(failed));
+  co_return std::move(*collected).turn();
 }
 
 }  // namespace tug
