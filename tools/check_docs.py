@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What the documents name is there: linked files, paths in backticks, functions written as `name()`. The C++ that
-README.md shows is, word for word, that of an example."""
+"""What the documents name is there: linked files, paths in backticks, functions written as `name()`, tests written
+as `Suite.Name`. The C++ that README.md shows is, word for word, that of an example."""
 import pathlib
 import re
 import sys
@@ -9,6 +9,7 @@ CODE = "apps src include tests tools examples benchmarks".split()
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 QUOTED = re.compile(r"`([^`\n]+)`")
 PATH = re.compile(r"^(?:(?:%s|docs|\.ci)/[\w./*-]*|[\w-]+\.(?:cpp|h|md|py))$" % "|".join(CODE))
+TEST = re.compile(r"^([A-Z]\w+)\.([A-Z]\w+)$")
 FUNCTION = re.compile(r"^(?:[\w]+(?:::|\.))*(\w+)\(\)$")
 
 
@@ -45,6 +46,9 @@ def faults_of(top, document, words, files):
         for quoted in QUOTED.findall(line):
             if PATH.match(quoted) and not is_there(top, files, quoted):
                 yield f"{place}: there is no {quoted}"
+            test = TEST.match(quoted)
+            if test and not set(test.groups()) <= words:
+                yield f"{place}: there is no test {quoted}"
             function = FUNCTION.match(quoted)
             if function and function.group(1) not in words:
                 yield f"{place}: no source has a {function.group(1)}"
