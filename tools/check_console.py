@@ -26,8 +26,10 @@ def faults_of(document, top, binary, home):
         for command, expected in commands_of(block):
             ran = subprocess.run(["sh", "-c", command.replace("./tug", '"$COMMAND_UNDER_TEST"')], cwd=top, env=environment,
                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
-            if ran.stdout.decode() != expected:
-                yield f"{document.name}: `{command}` prints\n{ran.stdout.decode()}instead of\n{expected}"
+            # Test builds report a loop that was held up: a matter of this machine, not of the command.
+            printed = re.sub(r"^tug: loop \d+: a step took \d+ ms\n", "", ran.stdout.decode(), flags=re.M)
+            if printed != expected:
+                yield f"{document.name}: `{command}` prints\n{printed}instead of\n{expected}"
 
 
 def main(top, binary):

@@ -5,6 +5,7 @@ import os
 import resource
 import subprocess
 import sys
+import tempfile
 import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -22,6 +23,9 @@ FIGURES = [
     ("emit of a live event, one subscriber", "journal_emit_live/real_time", "real_time", 1e-3, "us", 0.15, "less"),
     ("parse a 1 MB JSON", "json_parse_1mb", "cpu_time", 1e-3, "ms", 1.5, "less"),
     ("print a 1 MB JSON", "json_print_1mb", "cpu_time", 1e-3, "ms", 1.0, "less"),
+    ("loop turn: scripted model, one inline tool, memory journal, one subscriber", "loop_turn/real_time", "turn_us", 1e6, "us", 20, "less"),
+    ("100,000 parked runs (state in the memory journal)", "parked_runs/100000/iterations:1", "rss_mb", 1, "MB", 500, "less"),
+    ("100,000 runs waiting in a model call, with handles", "waiting_runs/100000/iterations:1", "rss_mb", 1, "MB", 500, "less"),
     ("schema check of 5-field arguments", "schema_check_5_fields", "cpu_time", 1e-3, "us", 2.0, "less"),
 ]
 
@@ -59,6 +63,13 @@ def seconds(command, rounds):
         subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
         times.append(time.perf_counter() - start)
     return min(times)
+
+
+def one_line_script():
+    with tempfile.TemporaryDirectory() as home:
+        with open(f"{home}/script.jsonl", "w") as script:
+            script.write('{"text":"hello"}\n')
+        return seconds([TUG, "run", "-m", f"script/{home}/script.jsonl", "--state-dir", f"{home}/state", "hi"], 50)
 
 
 def slowest_header():
@@ -101,6 +112,8 @@ def main():
     if wanted("header"):
         took, name = slowest_header()
         met &= show(f"slowest public header alone ({name})"[:54], took, "s", 0.8, "less")
+    if wanted("run_script"):
+        met &= show("tug run, a script of one line, start to exit", one_line_script() * 1000, "ms", 15, "less")
     if wanted("version"):
         met &= show("tug version", seconds([TUG, "version"], 30) * 1000, "ms", 10, "less")
         subprocess.run([f"{TOP}/tug", "version"], stdout=subprocess.DEVNULL, check=True)  # builds if it must

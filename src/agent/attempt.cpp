@@ -84,10 +84,15 @@ class AttemptPartner {
   AttemptPartner(const AttemptPartner&) = delete;
   AttemptPartner& operator=(const AttemptPartner&) = delete;
   ~AttemptPartner() {
-    if (run_.state.attempt) fail(Error(ErrorKind::internal, "the attempt was left unfinished"));
+    if (run_.state.attempt) leave();
   }
 
-  void fail(const Error& error) {
+  // Out of line, all of them: what they build does not belong into a frame that waits.
+  [[gnu::noinline]] void leave() {
+    fail(Error(ErrorKind::internal, "the attempt was left unfinished"));
+  }
+
+  [[gnu::noinline]] void fail(const Error& error) {
     const OpenAttempt& open = *run_.state.attempt;
     const CallId call(open.call);
     run_.hold.release();
@@ -97,6 +102,15 @@ class AttemptPartner {
     run_.ctx.events().drop_partial(call);
   }
 
+  [[gnu::noinline]] void take(Result<ModelTurn>& turn) {
+    if (turn) {
+      complete(*std::move(turn));
+    } else {
+      fail(turn.error());
+    }
+  }
+
+ private:
   void complete(ModelTurn turn) {
     const OpenAttempt& open = *run_.state.attempt;
     const CallId call(open.call);
@@ -120,7 +134,6 @@ class AttemptPartner {
     run_.ctx.events().drop_partial(call);
   }
 
- private:
   // The id under which the run knows it, or the name the provider gave instead.
   std::string model_of(const ModelTurn& turn) const {
     const ModelProfile& profile = run_.plan->model->profile();
@@ -136,6 +149,12 @@ class AttemptPartner {
 
   LiveRun& run_;
 };
+
+[[gnu::noinline]] std::unique_ptr<ModelStream> ask(LiveRun& run) {
+  ModelRequest request = request_of(run);
+  request.reservation = run.state.attempt->reservation;
+  return run.plan->model->ask(std::move(request), until_of(run));
+}
 
 // A state that was folded has no hold: what its record says was held is taken again, or, where the
 // limits do not allow that any more, counted.
@@ -193,20 +212,13 @@ Task<void> make_attempt(LiveRun& run) {
   }
   if (!failed) {
     try {
-      ModelRequest request = request_of(run);
-      request.reservation = run.state.attempt->reservation;
-      const std::unique_ptr<ModelStream> stream =
-          run.plan->model->ask(std::move(request), until_of(run));
+      const std::unique_ptr<ModelStream> stream = ask(run);
       DeltaShow show(run);
       auto collecting = collect(*stream, &show);
       Result<ModelTurn> turn = co_await std::move(collecting);
-      if (turn) {
-        partner.complete(*std::move(turn));
-      } else {
-        failed = std::move(turn).error();
-      }
+      partner.take(turn);
     } catch (...) {
-      failed = detail::error_in_flight("model " + run.plan->model_id);
+      failed = detail::error_in_flight("a model");
     }
   }
   if (failed && run.state.attempt) partner.fail(*failed);

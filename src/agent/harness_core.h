@@ -62,14 +62,16 @@ class HarnessCore {
   Task<RunResult> run_below(Context ctx, std::string prompt, RunOptions options);
 
  private:
-  struct Opened;    // a root whose log and context are there
-  struct RootRun;   // a root under way
+  struct Opened;   // a root whose log and context are there
+  struct RootRun;  // a root under way
 
   std::shared_ptr<RunShared> make_shared(const Launch& launch, Loop& loop);
   Task<void> run_root(std::shared_ptr<RunShared> shared, std::unique_ptr<Launch> launch);
-  Task<Result<std::unique_ptr<RootRun>>> begin_root(std::shared_ptr<RunShared> shared,
-                                                    std::unique_ptr<Launch> launch);
-  Task<RunResult> end_root(std::shared_ptr<RunShared> shared, std::unique_ptr<RootRun> root);
+  // Not inlined, or their frames would become part of run_root's.
+  [[gnu::noinline]] Task<Result<std::unique_ptr<RootRun>>> begin_root(
+      std::shared_ptr<RunShared> shared, std::unique_ptr<Launch> launch);
+  [[gnu::noinline]] Task<void> end_root(std::shared_ptr<RunShared> shared,
+                                        std::unique_ptr<RootRun> root);
   Task<Result<std::unique_ptr<Opened>>> open_fresh(RunId id, Launch& launch);
   Task<Result<std::unique_ptr<Opened>>> open_again(Launch& launch);
   Task<Result<RunResult>> drive_below(std::shared_ptr<RunShared> shared, Context ctx,

@@ -81,6 +81,11 @@ payload::RunStarted started(const LiveRun& run, const std::string& prompt, RunOp
   return data;
 }
 
+// Out of line: what it builds does not belong into the frame of a coroutine that waits.
+[[gnu::noinline]] void fail_run(RunShared& shared, Error error) {
+  shared.end(failed_result(std::move(error)));
+}
+
 // What a caller hands to a run beside its data, wherever the run hangs.
 void link_caller(const Context& ctx, const RunOptions& options) {
   for (const auto& [type, value] : options.values) ctx.inherit(type, value);
@@ -124,7 +129,8 @@ Result<RunOptions> HarnessCore::taken_up(const RunState& state, const RunOptions
 }
 
 struct HarnessCore::RootRun {
-  RootRun(std::shared_ptr<RootLog> with, std::shared_ptr<RunTree> of, std::unique_ptr<Opened> opened)
+  RootRun(std::shared_ptr<RootLog> with, std::shared_ptr<RunTree> of,
+          std::unique_ptr<Opened> opened)
       : log(std::move(with)),
         tree(std::move(of)),
         run(*tree, std::move(opened->ctx), std::move(opened->plan), std::move(opened->state)) {}
@@ -135,7 +141,7 @@ struct HarnessCore::RootRun {
 };
 
 Task<Result<std::unique_ptr<HarnessCore::Opened>>> HarnessCore::open_fresh(RunId id,
-                                                                         Launch& launch) {
+                                                                           Launch& launch) {
   Loop& loop = co_await this_loop();
   auto made = std::make_unique<Opened>();
   Opened& opened = *made;
@@ -248,8 +254,8 @@ Task<Result<std::unique_ptr<HarnessCore::RootRun>>> HarnessCore::begin_root(
   } else {
     payload::RunStarted first = started(run, launch->prompt, options, options_.root);
     if (base) {
-      first.base = payload::Base{
-          .root = base->root.text(), .seq = base->seq, .hash = base->hash.hex()};
+      first.base =
+          payload::Base{.root = base->root.text(), .seq = base->seq, .hash = base->hash.hex()};
     }
     record(run, Kind::run_started, first, said);
   }
@@ -257,8 +263,7 @@ Task<Result<std::unique_ptr<HarnessCore::RootRun>>> HarnessCore::begin_root(
   co_return std::move(root);
 }
 
-Task<RunResult> HarnessCore::end_root(std::shared_ptr<RunShared> shared,
-                                      std::unique_ptr<RootRun> root) {
+Task<void> HarnessCore::end_root(std::shared_ptr<RunShared> shared, std::unique_ptr<RootRun> root) {
   RootLog& log = *root->log;
   LiveRun& run = root->run;
   log.set_status(root_status(run.state.ending->status), summary_of(run.state));
@@ -278,16 +283,17 @@ Task<RunResult> HarnessCore::end_root(std::shared_ptr<RunShared> shared,
   if (!closed && written) result.error = closed.error().within("the journal");
   // Whoever hears of the end may resume the run: it must not be open here any more.
   root.reset();
-  co_return result;
+  shared->end(std::move(result));
 }
 
 // Begins, drives and ends a root. While it is driven only this frame and the run itself are there:
-// a hundred thousand runs may be waiting at once.
+// a hundred thousand runs may be waiting at once, so what is large lives in the frames before and
+// after.
 Task<void> HarnessCore::run_root(std::shared_ptr<RunShared> shared,
                                  std::unique_ptr<Launch> launch) {
+  std::unique_ptr<RootRun> root;
   std::optional<Error> failed;
   try {
-    std::unique_ptr<RootRun> root;
     {
       auto beginning = begin_root(shared, std::move(launch));
       auto begun = co_await std::move(beginning);
@@ -298,17 +304,15 @@ Task<void> HarnessCore::run_root(std::shared_ptr<RunShared> shared,
       }
     }
     if (root) {
-      {
-        auto driving = drive(root->run);
-        co_await std::move(driving);
-      }
-      auto ending = end_root(shared, std::move(root));
-      shared->end(co_await std::move(ending));
+      auto driving = drive(root->run);
+      co_await std::move(driving);
     }
   } catch (...) {
     failed = error_in_flight("the run");
   }
-  if (failed && !shared->ended()) shared->end(failed_result(*std::move(failed)));
+  if (!root) co_return fail_run(*shared, *failed);
+  auto ending = end_root(shared, std::move(root));
+  co_await std::move(ending);
 }
 
 Task<Result<RunResult>> HarnessCore::drive_below(std::shared_ptr<RunShared> shared, Context ctx,

@@ -21,7 +21,7 @@ Kind terminal_kind(RunStatus status) {
   }
 }
 
-void record_terminal(LiveRun& run, const Ending& ending) {
+[[gnu::noinline]] void record_terminal(LiveRun& run, const Ending& ending) {
   RunResult result = result_of(run.state);
   result.status = ending.status;
   result.stop = ending.stop;
@@ -101,13 +101,13 @@ std::optional<Ending> checkpoint(LiveRun& run) {
 }
 
 // Children that nobody awaited end before the run does: by themselves when it ends well.
-Task<void> finish(LiveRun& run, Ending ending) {
-  if (ending.stop != StopReason::end_turn) {
+Task<void> finish(LiveRun& run, std::unique_ptr<Ending> ending) {
+  if (ending->stop != StopReason::end_turn) {
     run.background.cancel({CancelReason::Why::parent, "the parent run has ended"});
   }
   auto joining = run.background.join();
   co_await std::move(joining);
-  record_terminal(run, ending);
+  record_terminal(run, *ending);
 }
 
 std::optional<Ending> prepare(LiveRun& run) {
@@ -174,10 +174,19 @@ std::optional<Ending> decide(LiveRun& run) {
   return std::visit(Decide{run}, resolve(facts));
 }
 
-// What needs no waiting: a checkpoint, and then the next act's intent or the turn's meaning.
-std::optional<Ending> consider(LiveRun& run) {
-  if (auto ending = checkpoint(run)) return ending;
-  return run.state.phase == Phase::ready ? prepare(run) : decide(run);
+using EndingPtr = std::unique_ptr<Ending>;
+
+// What needs no waiting: a checkpoint, and then the next act's intent or the turn's meaning. Out of
+// line, as what comes below: what it builds does not belong into the frame of a loop that waits.
+[[gnu::noinline]] EndingPtr consider(LiveRun& run) {
+  auto ending = checkpoint(run);
+  if (!ending) ending = run.state.phase == Phase::ready ? prepare(run) : decide(run);
+  return ending ? std::make_unique<Ending>(*std::move(ending)) : nullptr;
+}
+
+[[gnu::noinline]] EndingPtr bug_in_flight() {
+  return std::make_unique<Ending>(
+      Ending{RunStatus::failed, StopReason::error, detail::error_in_flight("the run")});
 }
 
 // The act in hand, if the phase is one; nothing to wait for otherwise.
@@ -189,22 +198,20 @@ Task<void> act(LiveRun& run) {
 
 Task<void> drive(LiveRun& run) {
   const SegmentEnd end(run);
-  std::unique_ptr<Ending> ending;
+  EndingPtr ending;
   while (!run.state.ending) {
     try {
-      const bool waits = run.state.phase == Phase::asked || run.state.phase == Phase::running;
-      if (waits) {
+      if (run.state.phase == Phase::asked || run.state.phase == Phase::running) {
         auto acting = act(run);
         co_await std::move(acting);
-      } else if (auto over = consider(run)) {
-        ending = std::make_unique<Ending>(*std::move(over));
+      } else {
+        ending = consider(run);
       }
     } catch (...) {
-      ending = std::make_unique<Ending>(
-          Ending{RunStatus::failed, StopReason::error, detail::error_in_flight("the run")});
+      ending = bug_in_flight();
     }
     if (!ending || run.state.ending) continue;
-    auto finishing = finish(run, std::move(*ending));
+    auto finishing = finish(run, std::move(ending));
     co_await std::move(finishing);
   }
 }

@@ -2,9 +2,12 @@
 #include "tug/core/codec.h"
 #include "tug/core/enum_names.h"
 #include "tug/core/error_json.h"
+#include "tug/core/utf8.h"
 
 namespace tug {
 namespace {
+
+constexpr std::size_t kSummaryPrompt = 200;
 
 std::int64_t milliseconds(Duration duration) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
@@ -98,13 +101,15 @@ RunStatusRecord status_of(const RunState& state) {
 }
 
 Json summary_of(const RunState& state) {
-  return Json::object({{"prompt", state.prompt.substr(0, 200)},
-                       {"model", state.model},
-                       {"stop_reason", state.ending ? Json(name_of(state.ending->stop)) : Json()},
-                       {"model_calls", state.counts.model_calls},
-                       {"tool_calls", state.counts.tool_calls},
-                       {"usage", JsonForm<Usage>::write(state.subtree.usage)},
-                       {"cost", JsonForm<Cost>::write(state.subtree.cost)}});
+  Json summary =
+      Json::object({{"prompt", clip_utf8(state.prompt, kSummaryPrompt)}, {"model", state.model}});
+  if (!state.ending) return summary;
+  summary.set("stop_reason", name_of(state.ending->stop));
+  summary.set("model_calls", state.counts.model_calls);
+  summary.set("tool_calls", state.counts.tool_calls);
+  summary.set("usage", JsonForm<Usage>::write(state.subtree.usage));
+  summary.set("cost", JsonForm<Cost>::write(state.subtree.cost));
+  return summary;
 }
 
 Json to_json(const RunResult& result) {

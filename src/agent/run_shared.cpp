@@ -236,7 +236,7 @@ void RunShared::retire() {
   if (buffer_) live_->ctx.events().forget(*buffer_);
   std::scoped_lock lock(mutex_);
   if (held_) {
-    last_status_ = status_of(live_->state);
+    last_status_ = std::make_unique<RunStatusRecord>(status_of(live_->state));
     last_snapshot_ = live_->ctx.snapshot();
   }
   live_ = nullptr;

@@ -75,9 +75,9 @@ class RunShared : public std::enable_shared_from_this<RunShared> {
   mutable std::mutex mutex_;  // everything up to last_snapshot_
   std::shared_ptr<const RunResult> result_;
   std::list<Event> events_;
-  bool watched_ = false;     // somebody has asked for events
-  bool complete_ = false;    // what came before that is there
-  std::optional<RunStatusRecord> last_status_;
+  bool watched_ = false;   // somebody has asked for events
+  bool complete_ = false;  // what came before that is there
+  std::unique_ptr<RunStatusRecord> last_status_;
   Json last_snapshot_;
 
   // The loop's.

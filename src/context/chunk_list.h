@@ -75,8 +75,7 @@ Chunk<T>* append(Chunk<T>* chunk, std::uint32_t size, T value) {
       return chunk;
     }
   }
-  const std::uint32_t slots =
-      chunk ? std::min(kChunkSlots, 2 * chunk->capacity) : kFirstSlots;
+  const std::uint32_t slots = chunk ? std::min(kChunkSlots, 2 * chunk->capacity) : kFirstSlots;
   Chunk<T>* fresh = Chunk<T>::make(slots);
   fresh->start = size;
   fresh->before = chunk;

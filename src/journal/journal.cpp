@@ -41,7 +41,7 @@ class StoredJournal final : public Journal, private CommitWatcher {
   StoredJournal(Engine& engine, std::shared_ptr<RecordStore> store)
       : engine_(engine),
         store_(std::move(store)),
-        owner_{this_process(), engine.entropy() >> 1},
+        owner_(std::make_shared<const Owner>(Owner{this_process(), engine.entropy() >> 1})),
         committer_(engine, store_, *this) {}
   ~StoredJournal() override { close(); }
 
@@ -63,7 +63,7 @@ class StoredJournal final : public Journal, private CommitWatcher {
     const bool asked =
         committer_.call([this, slot, root, mailbox = loop.mailbox(), now = loop.wall()]() noexcept {
           auto claimed =
-              guarded("claiming a root", [&] { return store_->claim(root, owner_, now); });
+              guarded("claiming a root", [&] { return store_->claim(root, *owner_, now); });
           mailbox->post([slot, claimed = std::move(claimed)]() mutable noexcept {
             slot->value = std::move(claimed);
             slot->waiters.wake_all();
@@ -194,7 +194,7 @@ class StoredJournal final : public Journal, private CommitWatcher {
 
   Engine& engine_;
   std::shared_ptr<RecordStore> store_;
-  Owner owner_;
+  const std::shared_ptr<const Owner> owner_;
   std::mutex mutex_;  // for the three below
   std::vector<std::shared_ptr<Outbox>> outboxes_;
   std::vector<Follower> followers_;

@@ -29,8 +29,8 @@ class Line final : public CommitListener,
     if (!failure_) {
       Encoded encoded = encode(event);
       const Digest hash = chain_.next(event.who, event.seq, event.ts, encoded.body);
-      batch_.records.push_back({event.seq, event.who, event.ts, std::move(encoded.body), hash});
-      if (encoded.blob) batch_.blobs.push_back(std::move(*encoded.blob));
+      batch().records.push_back({event.seq, event.who, event.ts, std::move(encoded.body), hash});
+      if (encoded.blob) batch().blobs.push_back(std::move(*encoded.blob));
       mark();
     }
     if (!observers_.empty()) observers_.show(std::move(event));
@@ -73,20 +73,21 @@ class Line final : public CommitListener,
   bool take(Submission& submission) noexcept override {
     marked_ = false;
     if (failure_ && !giving_up_) return false;
-    partials_.take(batch_.partials);
-    batch_.root = start_.who->run_id;
-    batch_.epoch = start_.epoch;
-    batch_.after = giving_up_ ? durable_ : submitted_;
-    batch_.now = loop().wall();
+    partials_.take(batch().partials);
+    batch().root = start_.who->run_id;
+    batch().epoch = start_.epoch;
+    batch().after = giving_up_ ? durable_ : submitted_;
+    batch().now = loop().wall();
     if (start_.create) {
       // A root that never said anything leaves no trace.
-      if (batch_.records.empty()) return false;
-      batch_.create = std::move(start_.create);
-      batch_.owner = start_.owner;
+      if (batch().records.empty()) return false;
+      batch().create = std::move(start_.create);
+      batch().owner = *start_.owner;
       start_.create.reset();
     }
-    if (!batch_.records.empty()) submitted_ = batch_.records.back().seq;
-    submission.batch = std::exchange(batch_, {});
+    if (!batch().records.empty()) submitted_ = batch().records.back().seq;
+    submission.batch = std::move(batch());
+    batch_.reset();
     submission.mailbox = loop().mailbox();
     submission.listener = shared_from_this();
     ++in_flight_;
@@ -97,7 +98,7 @@ class Line final : public CommitListener,
     --in_flight_;
     if (!verdict) {
       if (!failure_) failure_ = verdict.error();
-      batch_ = {};
+      batch_.reset();
     } else if (upto > durable_) {
       durable_ = upto;
       observers_.show_durable(upto);
@@ -107,7 +108,7 @@ class Line final : public CommitListener,
 
   void keep_blob(Blob blob) noexcept {
     if (failure_ || released_) return;
-    batch_.blobs.push_back(std::move(blob));
+    batch().blobs.push_back(std::move(blob));
     mark();
   }
 
@@ -119,20 +120,22 @@ class Line final : public CommitListener,
 
   void drop_partial(const CallId& call) noexcept {
     // Until the first record of a new root everything waits in the batch.
-    std::erase_if(batch_.partials, [&](const Partial& part) { return part.call == call; });
+    if (batch_) {
+      std::erase_if(batch_->partials, [&](const Partial& part) { return part.call == call; });
+    }
     if (!partials_.drop(call)) return;
-    batch_.finished_partials.push_back(call);
+    batch().finished_partials.push_back(call);
     mark();
   }
 
   void took(std::vector<std::int64_t> commands) noexcept {
-    batch_.taken_commands.insert(batch_.taken_commands.end(), commands.begin(), commands.end());
+    batch().taken_commands.insert(batch().taken_commands.end(), commands.begin(), commands.end());
     mark();
   }
 
   void set_status(RootStatus status, Json summary) noexcept {
-    batch_.status = status;
-    if (!summary.is_null()) batch_.summary = std::move(summary);
+    batch().status = status;
+    if (!summary.is_null()) batch().summary = std::move(summary);
     mark();
   }
 
@@ -145,9 +148,9 @@ class Line final : public CommitListener,
       // owner.
       if (failure_->kind() == ErrorKind::denied) return;
       giving_up_ = true;
-      batch_ = {};
+      batch_.reset();
     }
-    batch_.release = true;
+    batch().release = true;
     mark();
     // At once, not after the step: when the log goes the loop may be going too.
     outbox_->flush();
@@ -173,6 +176,11 @@ class Line final : public CommitListener,
     if (!event.who) event.who = start_.who;
   }
 
+  Batch& batch() {
+    if (!batch_) batch_ = std::make_unique<Batch>();
+    return *batch_;
+  }
+
   void mark() noexcept {
     if (marked_ || (failure_ && !giving_up_)) return;
     marked_ = true;
@@ -186,7 +194,7 @@ class Line final : public CommitListener,
   Seq submitted_;  // handed to the committer
   Seq durable_;
   std::uint32_t live_ = 0;
-  Batch batch_;
+  std::unique_ptr<Batch> batch_;  // what is queued; a log that waits has none
   Partials partials_;
   PartialTimer timer_{*this};
   Observers observers_;

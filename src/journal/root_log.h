@@ -11,7 +11,7 @@ namespace tug {
 
 struct RootLogStart {
   LineagePtr who;
-  Owner owner;
+  std::shared_ptr<const Owner> owner;
   std::uint64_t epoch = 1;
   std::optional<NewRoot> create;  // unless it was claimed
   Seq last_seq = 0;

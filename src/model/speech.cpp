@@ -15,22 +15,25 @@ class SpeechStream final : public ModelStream {
       : speech_(std::move(speech)), until_(std::move(until)) {}
 
   Task<Result<std::optional<ModelEvent>>> next() override {
-    const Duration wait = due();
-    if (wait.count() > 0) {
-      const Woken woken = co_await sleep_for(wait, until_);
-      if (woken != Woken::ready) {
-        stage_ = Stage::over;
-        co_return Failure(wait_error(woken, until_, "the model"));
-      }
-    }
-    if (stage_ == Stage::over) co_return std::optional<ModelEvent>();
-    if (std::optional<ModelEvent> delta = next_delta()) co_return std::move(delta);
-    stage_ = Stage::over;
-    if (speech_->error) co_return Failure(*speech_->error);
-    co_return std::optional<ModelEvent>(speech_->turn);
+    Woken woken = Woken::ready;
+    if (const Duration wait = due(); wait.count() > 0) woken = co_await sleep_for(wait, until_);
+    co_return say(woken);
   }
 
  private:
+  // Out of line: what it builds does not belong into a frame that waits.
+  [[gnu::noinline]] Result<std::optional<ModelEvent>> say(Woken woken) {
+    if (woken != Woken::ready) {
+      stage_ = Stage::over;
+      return Failure(wait_error(woken, until_, "the model"));
+    }
+    if (stage_ == Stage::over) return std::optional<ModelEvent>();
+    if (std::optional<ModelEvent> delta = next_delta()) return delta;
+    stage_ = Stage::over;
+    if (speech_->error) return Failure(*speech_->error);
+    return std::optional<ModelEvent>(speech_->turn);
+  }
+
   enum class Stage : std::uint8_t { first, parts, over };
 
   // What to wait before this event, once.

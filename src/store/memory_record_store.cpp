@@ -14,7 +14,7 @@ struct MemoryRoot {
   RootInfo info;
   std::uint64_t order = 0;  // of creation
   std::vector<Record> records;
-  std::set<RunId> runs;
+  std::set<RunId> children;
   std::map<std::pair<CallId, std::uint32_t>, std::string> partials;
   std::vector<InboxCommand> inbox;
 };
@@ -61,12 +61,15 @@ class MemoryRecordStore final : public RecordStore {
 
   Result<std::vector<RunName>> find_runs(std::string_view part, std::size_t limit) override {
     std::scoped_lock lock(mutex_);
+    const auto fits = [part](const RunId& run) {
+      return run.text().starts_with(part) || run.text().ends_with(part);
+    };
     std::vector<std::pair<std::uint64_t, std::vector<RunName>>> found;
     for (const auto& [id, root] : roots_) {
       std::vector<RunName> names;
-      for (const RunId& run : root.runs) {
-        const std::string_view text = run.text();
-        if (text.starts_with(part) || text.ends_with(part)) names.push_back({run, id});
+      if (fits(id)) names.push_back({id, id});
+      for (const RunId& run : root.children) {
+        if (fits(run)) names.push_back({run, id});
       }
       if (!names.empty()) found.emplace_back(root.order, std::move(names));
     }
@@ -154,9 +157,7 @@ class MemoryRecordStore final : public RecordStore {
   Result<void> apply(const Batch& batch) {
     TUG_TRY(root, target(batch));
     for (const Record& record : batch.records) {
-      if (root->records.empty() || root->records.back().who != record.who) {
-        root->runs.insert(record.who->run_id);
-      }
+      if (record.who->depth > 0) root->children.insert(record.who->run_id);
       root->records.push_back(record);
       root->info.last_seq = record.seq;
       root->info.last_hash = record.hash;

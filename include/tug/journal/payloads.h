@@ -56,7 +56,8 @@ struct ModelStarted {
   std::string request_kind;         // turn | summary | title | ..
   std::optional<Json> held;         // what the budget set aside for it
   std::optional<Json> reservation;  // what the model needs to know when the run goes on elsewhere
-  std::optional<Json> context;      // the window as it was estimated: WindowData without model and owners
+  std::optional<Json>
+      context;  // the window as it was estimated: WindowData without model and owners
 };
 struct ToolCallDelta {
   std::string call_id;
