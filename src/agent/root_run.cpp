@@ -86,8 +86,9 @@ payload::RunStarted started(const LiveRun& run, const std::string& prompt, RunOp
   shared.end(failed_result(std::move(error)));
 }
 
-// Deadline and callers of a run, wherever it hangs.
+// What a caller hands to a run beside its data, wherever the run hangs.
 void link_caller(const Context& ctx, const RunOptions& options) {
+  for (const auto& [type, value] : options.values) ctx.inherit(type, value);
   if (options.cancel.stop_possible()) link(ctx.cancel(), options.cancel, ctx.loop());
 }
 

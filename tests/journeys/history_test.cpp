@@ -136,6 +136,19 @@ TEST_F(History, AFinishedRunGoesOnAsANewOneOnTheSameThread) {
   EXPECT_EQ(tug({"resume", "--last", "a", "b"}).exit, 2);
 }
 
+TEST_F(History, ARunThatFailedOrReachedALimitGoesOnWithoutAPrompt) {
+  const std::string good = script("good.jsonl", {R"({"text":"went on"})"});
+  const std::string bad = script("bad.jsonl", {R"({"error":{"status":500,"body":"down"}})"});
+  EXPECT_EQ(tug({"run", "-m", bad, "go"}).exit, 3);
+  const Ran failed = tug({"resume", "last", "-m", good});
+  EXPECT_EQ(failed.exit, 0) << failed.err;
+  EXPECT_EQ(failed.out, "went on\n");
+  EXPECT_EQ(tug({"run", "-m", good, "--max-turns", "0", "go"}).exit, 5);
+  const Ran limited = tug({"resume", "last", "--max-turns", "1"});
+  EXPECT_EQ(limited.exit, 0) << limited.err;
+  EXPECT_EQ(limited.out, "went on\n");
+}
+
 TEST_F(History, AForkSharesHistoryUpToARecord) {
   const Json first = run();
   const std::string other = script("other.jsonl", {R"({"text":"the other way"})"});
