@@ -214,6 +214,20 @@ TEST(Harness, CancellingTheParentReachesTheChildAndAwaitsIt) {
   EXPECT_EQ(rig.seen->count(Kind::run_cancelled), 2u);
 }
 
+TEST(Harness, ClosingAHarnessEndsItsRunsInsideOtherTrees) {
+  auto inner = std::make_unique<Rig>(slow(std::chrono::hours(1), says("late")));
+  Rig rig(scripted({calls("ask"), says("done")}));
+  Harness* below = inner->harness.get();
+  rig.harness->tool("ask", "Asks another agent",
+                    [below](Context& ctx) { return ask_inner(below, ctx); });
+  tug::Run run = rig.harness->start("outer", {.observers = {rig.seen}});
+  rig.engine->advance(std::chrono::seconds(1));
+  inner.reset();
+  const RunResult result = run.wait();
+  EXPECT_EQ(result.text, "done");
+  EXPECT_EQ(rig.seen->count(Kind::run_cancelled), 1u);
+}
+
 TEST(Harness, RunAsyncRunsARootOnTheCallingLoop) {
   Rig rig(scripted({says("hello")}));
   auto asking = rig.harness->run_async("hi");

@@ -333,7 +333,7 @@ Task<Result<RunResult>> HarnessCore::drive_below(std::shared_ptr<RunShared> shar
   link_caller(child, options);
   auto tree = RunTree::of(ctx);
   LiveRun run(*tree, child, plan, {});
-  if (shared) shared->begin(run);
+  shared->begin(run);
   std::vector<std::shared_ptr<Sink>> observers;
   for (const auto& observer : options.observers) {
     observers.push_back(only_below(child.id().run_id, observer));
@@ -345,7 +345,7 @@ Task<Result<RunResult>> HarnessCore::drive_below(std::shared_ptr<RunShared> shar
   auto driving = drive(run);
   co_await std::move(driving);
   for (const auto& observer : observers) child.events().forget(*observer);
-  if (shared) shared->retire();
+  shared->retire();
   co_return result_of(run.state);
 }
 
