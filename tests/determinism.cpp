@@ -92,12 +92,11 @@ struct Words {
 };
 
 ModelPtr story() {
-  return testkit::scripted(
-      {testkit::calls({{"a", "slowly", R"({"text":"1"})"},
-                       {"b", "slowly", R"({"text":"2"})"},
-                       {"c", "ghost", "{}"},
-                       {"d", "slowly", "not json"}}),
-       testkit::calls("slowly", R"({"text":"3"})"), testkit::says("the end")});
+  return testkit::scripted({testkit::calls({{"a", "slowly", R"({"text":"1"})"},
+                                            {"b", "slowly", R"({"text":"2"})"},
+                                            {"c", "ghost", "{}"},
+                                            {"d", "slowly", "not json"}}),
+                            testkit::calls("slowly", R"({"text":"3"})"), testkit::says("the end")});
 }
 
 // Whole runs beside each other: loop, tools on the pool, journal.

@@ -54,6 +54,13 @@ Result<void> check_has_more(const RunId& root, const Transcript& transcript) {
               "say what comes next: give a prompt");
 }
 
+// Better refused than silently left out.
+Result<void> check_supported(const RunOptions& options) {
+  if (!options.output_schema) return {};
+  return fail(ErrorKind::unsupported, "output_schema: this version gives text only",
+              "leave it out, and check the text yourself");
+}
+
 // A limit on cost that nothing could ever enforce.
 Result<void> check_price(const Limits& limits, const RunPlan& plan) {
   const auto& price = plan.model->profile().price;
@@ -179,6 +186,7 @@ Task<Result<std::unique_ptr<HarnessCore::Opened>>> HarnessCore::open_fresh(RunId
     history = {root.transcript, root.bytes, root.offset + base.seq};
     if (thread.empty() && launch.kind == Launch::Kind::follow) thread = root.who->thread_id;
   }
+  TUG_CO_TRY(supported, check_supported(opened.options));
   TUG_CO_TRY(plan, this->plan(opened.options));
   TUG_CO_TRY(limits, limits_of(opened.options));
   TUG_CO_TRY(priced, check_price(limits, *plan));
@@ -319,6 +327,7 @@ Task<Result<RunResult>> HarnessCore::drive_below(std::shared_ptr<RunShared> shar
                                                  std::string prompt, RunOptions options) {
   if (auto wrong = fault()) co_return Failure(*std::move(wrong));
   TUG_CO_TRY(said, check_prompt(prompt));
+  TUG_CO_TRY(supported, check_supported(options));
   TUG_CO_TRY(plan, this->plan(options));
   TUG_CO_TRY(limits, limits_of(options));
   ChildSpec spec{.kind = NodeKind::run,

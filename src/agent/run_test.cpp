@@ -380,6 +380,15 @@ TEST(Run, AnEmptyPromptAndAnUnknownModelStartNothing) {
   EXPECT_TRUE(rig.store->list(10)->empty());
 }
 
+TEST(Run, AnOptionThatThisVersionDoesNotKeepIsRefused) {
+  Rig rig(scripted({says("x")}));
+  const RunResult result =
+      rig.harness->run("hi", {.output_schema = Json::object({{"type", "object"}})});
+  ASSERT_TRUE(result.error);
+  EXPECT_EQ(result.error->kind(), ErrorKind::unsupported);
+  EXPECT_TRUE(rig.store->list(10)->empty());
+}
+
 TEST(Run, AMaximumCostWithoutAPriceIsAnErrorUnlessTokensAreLimitedToo) {
   Rig rig(scripted({says("x"), says("y")}));
   const RunResult refused = rig.harness->run("hi", {.limits = {.max_cost = 1.0}});
