@@ -159,6 +159,8 @@ void refuse_cut_calls(LiveRun& run) {
   for (const OpenCall& open : run.state.calls) {
     if (!open.started && !open.result) calls.push_back(open.call);
   }
+  // A fold counts them, so they are counted here.
+  run.ctx.budget().charge({.tool_calls = static_cast<std::int64_t>(calls.size())});
   for (const ToolCall& call : calls) {
     record_invalid(run, call, "the turn was cut by length",
                    "The turn was cut before this call was complete, so it was not run. Send it "

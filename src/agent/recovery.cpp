@@ -59,6 +59,14 @@ void close_lost_acts(LiveRun& run) {
   }
 }
 
+void close_started_calls(LiveRun& run) {
+  const std::vector<OpenCall> calls = run.state.calls;
+  for (std::uint32_t i = 0; i < calls.size(); ++i) {
+    if (!calls[i].started || calls[i].result) continue;
+    record(run, Kind::tool_outcome_unknown, lost_call(calls[i], i));
+  }
+}
+
 void close_lost_children(RootLog& log, Loop& loop, const TreeFold& fold) {
   for (std::size_t i = fold.runs().size(); i-- > 1;) {
     RunState& state = *fold.runs()[i];

@@ -2,6 +2,7 @@
 
 #include "agent/attempt.h"
 #include "agent/calls.h"
+#include "agent/recovery.h"
 #include "agent/turn.h"
 #include "tug/journal/journal.h"
 
@@ -107,6 +108,7 @@ Task<void> finish(LiveRun& run, std::unique_ptr<Ending> ending) {
   }
   auto joining = run.background.join();
   co_await std::move(joining);
+  close_started_calls(run);
   record_terminal(run, *ending);
 }
 

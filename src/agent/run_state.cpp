@@ -135,8 +135,17 @@ Result<void> start_run(RunState& state, const Event& event) {
   return append_user(state, event.message);
 }
 
+// Whether the newest turn is an answer that nothing was decided about: the segment was cut, or
+// cancelled, right after it. It is not asked for again.
+bool has_undecided_answer(const RunState& state) {
+  if (!state.ending) return state.phase == Phase::admitting;
+  return state.empty_answers == 0 && state.finish != Finish::pause && !state.transcript.empty() &&
+         state.transcript.back()->role() == Role::assistant;
+}
+
 Result<void> resume_run(RunState& state, const Event& event) {
   if (!state.who) return out_of_place(event, "the run has not begun");
+  const bool answered = has_undecided_answer(state) && !event.message;
   // A segment that has no terminal event lasted until its last record.
   if (!state.ending) state.alive += state.updated - state.segment;
   state.segment = event.ts;
@@ -144,7 +153,7 @@ Result<void> resume_run(RunState& state, const Event& event) {
   state.limit.reset();
   state.failure.reset();
   if (const Json* model = event.data.find("model")) state.model = std::string(model->as_string());
-  state.phase = Phase::ready;
+  state.phase = answered ? Phase::admitting : Phase::ready;
   if (state.attempt) state.phase = Phase::asked;
   if (!state.calls.empty()) {
     TUG_TRY(settled, settle_calls(state));
