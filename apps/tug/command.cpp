@@ -8,7 +8,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
+#include "harmless_text.h"
 #include "tug/core/error_json.h"
 #include "tug/core/terminal_text.h"
 
@@ -44,7 +46,18 @@ void claim_standard_descriptors() {
   }
 }
 
-void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+std::string for_stdout(std::string text) {
+  static const bool terminal = isatty(STDOUT_FILENO);
+  if (!terminal) return text;
+  HarmlessText harmless;
+  std::string shown = harmless.push(text);
+  return shown + harmless.flush();
+}
+
+void print(std::string text) {
+  const std::string shown = for_stdout(std::move(text));
+  std::fwrite(shown.data(), 1, shown.size(), stdout);
+}
 
 int finish(int code) {
   if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return code;

@@ -23,7 +23,10 @@ struct Options {
 // First thing in main.
 void claim_standard_descriptors();
 
-void print(std::string_view text);  // to stdout
+// What stdout may have of `text`: on a terminal everything in it that could act becomes visible. In
+// JSON that changes nothing: there it can only be within strings, and becomes their escape.
+std::string for_stdout(std::string text);
+void print(std::string text);  // for_stdout, to stdout
 // The exit code, or `failed` when stdout did not take everything.
 int finish(int code);
 // For people on stderr; with a JSON format also as {"error":..} on stdout. Answers with `code`.

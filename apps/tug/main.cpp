@@ -28,6 +28,7 @@ int run(std::vector<std::string> words) {
 int main(int argc, char** argv) {
   claim_standard_descriptors();
   signal(SIGPIPE, SIG_IGN);  // a reader that went away is an error of write
+  signal(SIGXFSZ, SIG_IGN);  // and so is a file that may not grow
   std::vector<std::string> words(argv + (argc > 0), argv + argc);
   auto code = tug::guarded("tug", [&] { return run(std::move(words)); });
   if (code) return *code;

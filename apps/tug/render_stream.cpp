@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <utility>
 
 #include "command.h"
 #include "tug/core/nearest.h"
@@ -82,6 +83,7 @@ void StreamLines::on_event(const Event& event) {
     line_ += '\n';
   }
   if (line_.empty()) return;
+  line_ = for_stdout(std::move(line_));
   broken_ = write_all(STDOUT_FILENO, line_);
   if (broken_) gone_();
   if (last && !broken_) ended_ = true;

@@ -33,16 +33,24 @@ Signals::Signals(Run run) : run_(std::move(run)) {
   const sigset_t set = ending_signals();
   signals_ = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
   stop_ = eventfd(0, EFD_CLOEXEC);
-  thread_ = std::jthread([this] { watch(); });
+  if (signals_ >= 0 && stop_ >= 0) {
+    thread_ = std::jthread([this] { watch(); });
+    return;
+  }
+  // No descriptors left: signals do what they usually do, rather than nothing.
+  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
 }
 
 Signals::~Signals() {
-  const std::uint64_t one = 1;
-  while (write(stop_, &one, sizeof one) < 0 && errno == EINTR) {
+  if (thread_.joinable()) {
+    const std::uint64_t one = 1;
+    while (write(stop_, &one, sizeof one) < 0 && errno == EINTR) {
+    }
+    thread_.join();
   }
-  thread_.join();
-  close(signals_);
-  close(stop_);
+  for (const int fd : {signals_, stop_}) {
+    if (fd >= 0) close(fd);
+  }
 }
 
 void Signals::watch() {

@@ -69,6 +69,28 @@ TEST_F(Terminal, NothingFromAToolItsArgumentsOrAnErrorActsOnTheTerminal) {
   }
 }
 
+TEST_F(Terminal, NothingThatIsPrintedAgainOrAsJsonActsOnTheTerminal) {
+  const std::string turn = R"({"repeat":true,"text":")" + hostile + R"("})";
+  const std::string model = script("s.jsonl", {turn});
+  const std::string text(parse_json(turn).value()["text"].as_string());
+  ASSERT_EQ(tug({"run", "-m", model, "go"}).out, text + "\n") << "a pipe has every byte";
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"replay", "last"},
+                                             {"replay", "last", "-o", "json"},
+                                             {"replay", "last", "-o", "stream-json"},
+                                             {"show", "last", "--json"},
+                                             {"show", "last", "--events"},
+                                             {"runs", "--json"},
+                                             {"run", "-m", model, "-o", "json", "go"},
+                                             {"run", "-m", model, "-o", "stream-json", "go"}}) {
+    const Ran shown = on_terminal(words);
+    EXPECT_EQ(shown.exit, 0) << shown.out;
+    expect_harmless(shown.out);
+    if (words.back() != "go" || words[4] != "json") continue;
+    EXPECT_EQ(parse_json(without_status(shown.out)).value()["text"].as_string(), text);
+  }
+}
+
 TEST_F(Terminal, EveryTurnIsShownAndStartsOnALineOfItsOwn) {
   file("notes.txt", "a\n");
   const std::string model = script(
