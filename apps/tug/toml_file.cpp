@@ -2,6 +2,8 @@
 
 #include <toml++/toml.h>
 
+#include <algorithm>
+
 #include "command.h"
 #include "core/try.h"
 
@@ -58,10 +60,28 @@ void flatten(const toml::node& node, const std::string& key, std::vector<TomlEnt
   entries.push_back({key, to_json(node), node.source().begin.line});
 }
 
+// The parser bounds how deep values lie in each other, not how many names a dotted key has; each is
+// a table, and tables are taken down by recursion. A key is on one line.
+Result<void> check_dots(const std::string& path, std::string_view text) {
+  constexpr std::ptrdiff_t kMostDots = 1000;
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    if (std::ranges::count(line, '.') > kMostDots) {
+      return fail(ErrorKind::invalid,
+                  path + ":" + std::to_string(number) + ": more than " + std::to_string(kMostDots) +
+                      " dots",
+                  "write a long text over several lines, between \"\"\" and \"\"\"");
+    }
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::vector<TomlEntry>> read_toml(const std::string& path) {
   TUG_TRY(text, read_input(path, kMaxToml));
+  TUG_TRY(shallow, check_dots(path, text));
   return guarded(path, [&]() -> Result<std::vector<TomlEntry>> {
     try {
       const toml::table table = toml::parse(text, path);

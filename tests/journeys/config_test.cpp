@@ -106,6 +106,17 @@ TEST_F(Config, WhatIsWrongIsNamedWithItsPlaceAndItsNeighbour) {
   EXPECT_EQ(tug({"config", "path"}).exit, 2);
 }
 
+TEST_F(Config, AKeyOfVeryManyNamesIsAnErrorAndNoCrash) {
+  std::string names = "a";
+  for (int i = 0; i < 100'000; ++i) names += ".a";
+  for (const std::string& text : {names + " = 1\n", "[" + names + "]\n", "x = {" + names + "=1}"}) {
+    user("\n" + text);
+    const Ran ran = tug({"config", "explain"});
+    EXPECT_EQ(ran.exit, 2);
+    EXPECT_TRUE(has(ran.err, "config.toml:2: more than 1000 dots"));
+  }
+}
+
 TEST_F(Config, VariablesThatAreNoSettingAreNamed) {
   environment_ = {"TUG_MODLE=x"};
   EXPECT_TRUE(has(tug({"run", "hello"}).err, "did you mean TUG_MODEL?"));
