@@ -40,7 +40,7 @@ struct ScriptTurn {
 };
 
 // Blank lines are skipped, null counts as absent. `invalid` begins with "NAME:LINE: " and says what
-// is wrong and, for a key nobody knows, the nearest one.
+// is wrong and, for a key nobody knows, the nearest one. At most 100,000 turns.
 Result<std::vector<ScriptTurn>> parse_script(std::string_view text, std::string_view name);
 
 // The first fitting turn that the root has not used answers; it is chosen by `reserve`, which says

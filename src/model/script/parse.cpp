@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::int64_t kLongestWaitMs = 24LL * 60 * 60 * 1000;
 constexpr std::int64_t kMostChunks = 1'000'000;
+// A turn takes a kilobyte or more, however short its line is.
+constexpr std::size_t kMostTurns = 100'000;
 
 using Keys = std::span<const std::string_view>;
 constexpr std::string_view kTurnKeys[] = {"text",   "reasoning", "tool_calls",     "usage",
@@ -226,6 +228,12 @@ Result<std::vector<ScriptTurn>> parse_script(std::string_view text, std::string_
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+    if (turns.size() == kMostTurns) {
+      return fail(ErrorKind::invalid,
+                  std::string(name) + ":" + std::to_string(number) + ": more than " +
+                      std::to_string(kMostTurns) + " turns",
+                  "put \"repeat\": true on a line that is to be served again and again");
+    }
     Result<ScriptTurn> turn = read_turn(line);
     if (!turn) return Failure(placed(turn.error(), name, number));
     turns.push_back(*std::move(turn));

@@ -115,5 +115,12 @@ TEST(ScriptParse, HostileLinesGiveErrors) {
   EXPECT_TRUE(refused(calls + "]}").contains("more than 1024"));
 }
 
+TEST(ScriptParse, ManyShortLinesAreRefusedBeforeTheyFillTheMemory) {
+  std::string text;
+  for (int i = 0; i < 100'000; ++i) text += "{}\n";
+  EXPECT_EQ(parse_script(text, "s.jsonl")->size(), 100'000u);
+  EXPECT_TRUE(refused(text + "\n{}").starts_with("s.jsonl:100002: more than 100000 turns"));
+}
+
 }  // namespace
 }  // namespace tug
