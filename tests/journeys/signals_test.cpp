@@ -1,5 +1,6 @@
 // Signals end a run so that it can go on, and processes share one journal.
 #include <signal.h>
+#include <sys/resource.h>
 
 #include <memory>
 
@@ -94,6 +95,18 @@ TEST_F(Interrupted, ASecondSigintQuitsAtOnce) {
   running->send(SIGINT);
   EXPECT_EQ(running->wait().exit, 130);
   expect_goes_on();
+}
+
+TEST_F(Interrupted, AFileThatMayNotGrowIsAnErrorAndNoSignal) {
+  const std::string model = script("s.jsonl", {R"({"text":"hello"})"});
+  rlimit usual = {};
+  getrlimit(RLIMIT_FSIZE, &usual);
+  const rlimit small = {20'000, usual.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  const Ran ran = tug({"run", "-m", model, "go"});
+  setrlimit(RLIMIT_FSIZE, &usual);
+  EXPECT_EQ(ran.exit, 2);
+  EXPECT_TRUE(has(ran.err, "File too large"));
 }
 
 TEST_F(Interrupted, ManyProcessesShareOneJournal) {
