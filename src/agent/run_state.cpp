@@ -135,6 +135,12 @@ Result<void> start_run(RunState& state, const Event& event) {
   return append_user(state, event.message);
 }
 
+// The model has spoken and nothing has been made of it yet.
+bool has_turn_in_hand(const RunState& state) {
+  if (state.transcript.empty() || state.finish == Finish::pause) return false;
+  return state.transcript.back()->role() == Role::assistant;
+}
+
 Result<void> resume_run(RunState& state, const Event& event) {
   if (!state.who) return out_of_place(event, "the run has not begun");
   // A segment that has no terminal event lasted until its last record.
@@ -149,8 +155,9 @@ Result<void> resume_run(RunState& state, const Event& event) {
   if (!state.calls.empty()) {
     TUG_TRY(settled, settle_calls(state));
   }
-  if (!event.message) return {};
-  return append_user(state, event.message);
+  if (event.message) return append_user(state, event.message);
+  if (state.phase == Phase::ready && has_turn_in_hand(state)) state.phase = Phase::admitting;
+  return {};
 }
 
 Result<void> start_attempt(RunState& state, const Event& event) {
