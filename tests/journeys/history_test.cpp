@@ -59,8 +59,10 @@ TEST_F(History, ShowIsAPageAnObjectEventsOrATree) {
   Json shown = parse_json(tug({"show", id(result), "--json"}).out).value();
   EXPECT_EQ(shown["messages"].size(), 4u);
   EXPECT_EQ(shown["tree"]["run_id"], result["run_id"]);
+  EXPECT_EQ(shown["progress"]["phase"], Json("done"));
   shown.erase("messages");
   shown.erase("tree");
+  shown.erase("progress");
   EXPECT_EQ(shown, result);
   const auto events = lines(tug({"show", "last", "--events"}).out);
   ASSERT_FALSE(events.empty());
