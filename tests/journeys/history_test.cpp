@@ -138,6 +138,29 @@ TEST_F(History, AFinishedRunGoesOnAsANewOneOnTheSameThread) {
   EXPECT_EQ(tug({"resume", "--last", "a", "b"}).exit, 2);
 }
 
+TEST_F(History, WhatGoesOnKeepsTheFolderAndTheSystemPromptThatItBeganWith) {
+  file("below/inner.txt", "inside\n");
+  const std::string first = script("first.jsonl", {R"({"text":"hello"})"});
+  EXPECT_EQ(tug({"run", "-C", "below", "--system-prompt", "be brief", "-m", first, "go"}).exit, 0);
+  const std::string more =
+      script("more.jsonl",
+             {R"({"tool_calls":[{"id":"c1","name":"read","arguments":{"path":"inner.txt"}}]})",
+              R"({"text":"went on"})"});
+  for (const char* how : {"resume", "fork"}) {
+    const Ran ran = tug({how, "last", "and now", "-o", "stream-json", "-m", more});
+    EXPECT_EQ(ran.exit, 0) << ran.err;
+    const auto events = lines(ran.out);
+    EXPECT_EQ(events[1]["data"]["options"]["system_prompt"], Json("be brief"));
+    EXPECT_TRUE(events[1]["data"]["root"].as_string().ends_with("/below"));
+    EXPECT_TRUE(has(ran.out, "\"tool.completed\"")) << ran.out;
+  }
+  const Ran elsewhere = tug({"resume", "last", "x", "-o", "stream-json", "-m", first, "-C", ".",
+                             "--system-prompt", "be loud"});
+  const Json started = lines(elsewhere.out)[1]["data"];
+  EXPECT_EQ(started["options"]["system_prompt"], Json("be loud"));
+  EXPECT_FALSE(started["root"].as_string().ends_with("/below"));
+}
+
 TEST_F(History, AForkSharesHistoryUpToARecord) {
   const Json first = run();
   const std::string other = script("other.jsonl", {R"({"text":"the other way"})"});
