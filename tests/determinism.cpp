@@ -5,11 +5,14 @@
 #include <cstring>
 #include <string>
 
+#include "tug/agent/harness.h"
 #include "tug/core/scope.h"
 #include "tug/core/sync.h"
 #include "tug/io/sim_engine.h"
 #include "tug/journal/journal.h"
+#include "tug/model/models.h"
 #include "tug/store/record_stores.h"
+#include "tug/testkit/models.h"
 
 namespace {
 
@@ -84,6 +87,45 @@ std::string journal_of(std::uint64_t seed) {
   return digest.finish().hex();
 }
 
+struct Words {
+  std::string text;
+};
+
+ModelPtr story() {
+  return testkit::scripted({testkit::calls({{"a", "slowly", R"({"text":"1"})"},
+                                            {"b", "slowly", R"({"text":"2"})"},
+                                            {"c", "ghost", "{}"},
+                                            {"d", "slowly", "not json"}}),
+                            testkit::calls("slowly", R"({"text":"3"})"), testkit::says("the end")});
+}
+
+// Whole runs beside each other: loop, tools on the pool, journal.
+std::string runs_of(std::uint64_t seed) {
+  std::shared_ptr<RecordStore> store = make_memory_record_store();
+  const ModelPtr model = story();
+  HarnessOptions options{.model = model->profile().id(),
+                         .seed = seed,
+                         .engine = make_sim_engine({.seed = seed, .loops = 2}),
+                         .store = store,
+                         .models = make_models()};
+  options.models->add(model);
+  Harness harness(std::move(options));
+  harness.tool("slowly", "On the pool", [](const Words& words) { return words.text; });
+  std::vector<Run> runs;
+  for (int i = 0; i < kRoots; ++i) runs.push_back(harness.start("tell a story"));
+  Sha256 digest;
+  for (const Run& run : runs) {
+    if (run.wait().text != "the end") return "a run went wrong";
+    auto records = store->read(run.id(), 0, 1000);
+    if (!records) return "a run is gone";
+    for (const Record& record : *records) {
+      digest.update_field(record.body);
+      digest.update(record.hash.view());
+    }
+  }
+  return digest.finish().hex();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -93,13 +135,19 @@ int main(int argc, char** argv) {
   bool all_equal = true;
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     const std::string digest = journal_of(seed);
-    if (digest.size() != 64 || (check && journal_of(seed) != digest)) {
-      std::printf("seed %llu: %s\n", static_cast<unsigned long long>(seed), digest.c_str());
+    const std::string runs = runs_of(seed);
+    const bool whole = digest.size() == 64 && runs.size() == 64;
+    if (!whole || (check && (journal_of(seed) != digest || runs_of(seed) != runs))) {
+      std::printf("seed %llu: %s %s\n", static_cast<unsigned long long>(seed), digest.c_str(),
+                  runs.c_str());
       ++wrong;
     }
     if (seed == 1) first = digest;
     all_equal &= digest == first;
-    if (!check) std::printf("%llu %s\n", static_cast<unsigned long long>(seed), digest.c_str());
+    if (!check) {
+      std::printf("%llu %s %s\n", static_cast<unsigned long long>(seed), digest.c_str(),
+                  runs.c_str());
+    }
   }
   // A scheduler that draws nothing would pass every comparison.
   return wrong != 0 || all_equal;

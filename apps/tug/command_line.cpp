@@ -184,7 +184,7 @@ int unknown_words(const Options& options, const Command& command, const std::str
                   const std::vector<std::string>& extras) {
   for (const std::string& word : extras) {
     if (!word.starts_with('-') || word == "-") continue;
-    std::vector<std::string_view> known;
+    std::vector<std::string_view> known{"--help"};
     for (const Flag& flag : command.flags) {
       for (std::string_view spelling : flag.spellings()) {
         if (spelling.starts_with("--")) known.push_back(spelling);

@@ -70,9 +70,9 @@ Result<GoOn> find_what(const Options& options, GoOnRequest request) {
 int resume(const Options& options, const GoOnRequest& request) {
   auto found = find_what(options, request);
   if (!found) return report(options, found.error(), unusable);
-  const bool finished =
-      found->root.status == RootStatus::completed || found->root.status == RootStatus::failed;
-  if (finished && found->prompt.empty()) {
+  // One that failed or reached a limit may have something left to answer.
+  const bool answered = found->root.summary["stop_reason"].as_string() == "end_turn";
+  if (answered && found->prompt.empty()) {
     return report(
         options,
         Error(ErrorKind::invalid, "run " + short_id(found->root.who->run_id) + " is finished",

@@ -37,6 +37,17 @@ void record_invalid(LiveRun& run, const ToolCall& call, std::string error, std::
                                   .output = std::move(output)});
 }
 
+// Nobody can be asked yet, so what needs approval is never run.
+void record_denied(LiveRun& run, const ToolCall& call) {
+  record(run, Kind::tool_denied,
+         payload::ToolDenied{.call_id = call.id.text(),
+                             .tool = call.tool,
+                             .reason = "it requires approval, and nobody can be asked",
+                             .output = "The call was denied: \"" + call.tool +
+                                       "\" requires approval, and nobody can be asked. Do without "
+                                       "it."});
+}
+
 void admit_call(LiveRun& run, const ToolCall& call, std::uint32_t index) {
   const Tool* tool = run.plan->tools.find(call.tool);
   if (!tool) return record_unknown(run, call);
@@ -50,6 +61,7 @@ void admit_call(LiveRun& run, const ToolCall& call, std::uint32_t index) {
         run, Kind::tool_forged_argument,
         payload::ToolForgedArgument{.call_id = call.id.text(), .tool = call.tool, .field = field});
   }
+  if (tool->spec().requires_approval) return record_denied(run, call);
   record(run, Kind::tool_started,
          payload::ToolStarted{.call_id = call.id.text(),
                               .provider_call_id = call.provider_id,

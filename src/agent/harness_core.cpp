@@ -65,7 +65,7 @@ void HarnessCore::close() noexcept {
   }
   for (const auto& shared : open) {
     auto waiting = shared->wait({});
-    (void)engine_->run(shared->loop(), std::move(waiting));
+    (void)shared->engine().run(shared->loop(), std::move(waiting));
   }
   journal_->close();
 }
@@ -151,6 +151,11 @@ std::shared_ptr<RunShared> HarnessCore::make_shared(const Launch& launch, Loop& 
   if (launch.kind == Launch::Kind::resume) id = launch.from;
   if (id.empty()) id = RunId(services_->ids().next(loop.wall()));
   auto shared = std::make_shared<RunShared>(std::move(id), engine_, loop, store_);
+  remember(shared);
+  return shared;
+}
+
+void HarnessCore::remember(const std::shared_ptr<RunShared>& shared) {
   std::scoped_lock lock(mutex_);
   // The ended ones go when they are as many as the living: a cost that is paid once per run.
   if (live_.size() >= swept_ * 2 + 64) {
@@ -161,6 +166,15 @@ std::shared_ptr<RunShared> HarnessCore::make_shared(const Launch& launch, Loop& 
     swept_ = live_.size();
   }
   live_.push_back(shared);
+}
+
+// A run below a context: its events are kept from the first on, because its journal is another's.
+std::shared_ptr<RunShared> HarnessCore::make_shared_below(const Context& ctx, RunOptions& options) {
+  if (options.run_id.empty()) options.run_id = ctx.services().ids().next(ctx.loop().wall());
+  auto engine = ctx.services().share<Engine>();
+  auto shared = std::make_shared<RunShared>(RunId(options.run_id), engine ? engine : engine_,
+                                            ctx.loop(), nullptr);
+  remember(shared);
   return shared;
 }
 
@@ -193,10 +207,7 @@ Task<RunResult> HarnessCore::run_here(std::unique_ptr<Launch> launch) {
 }
 
 Run HarnessCore::start_below(const Context& ctx, std::string prompt, RunOptions options) {
-  RunId id(options.run_id.empty() ? services_->ids().next(ctx.loop().wall()) : options.run_id);
-  options.run_id = id.text();
-  auto engine = ctx.services().share<Engine>();
-  auto shared = std::make_shared<RunShared>(id, engine ? engine : engine_, ctx.loop(), nullptr);
+  auto shared = make_shared_below(ctx, options);
   LiveRun* owner = RunTree::of(ctx)->find(ctx.id().run_id);
   if (owner) {
     owner->background.spawn(run_background(shared, ctx, std::move(prompt), std::move(options)));
@@ -216,9 +227,10 @@ Task<void> HarnessCore::run_background(std::shared_ptr<RunShared> shared, Contex
 }
 
 Task<RunResult> HarnessCore::run_below(Context ctx, std::string prompt, RunOptions options) {
-  auto driving = drive_below(nullptr, std::move(ctx), std::move(prompt), std::move(options));
-  Result<RunResult> result = co_await std::move(driving);
-  co_return result ? *std::move(result) : failed_result(result.error());
+  auto shared = make_shared_below(ctx, options);
+  auto running = run_background(shared, std::move(ctx), std::move(prompt), std::move(options));
+  co_await std::move(running);
+  co_return *shared->result();
 }
 
 }  // namespace tug::detail

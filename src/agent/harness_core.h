@@ -66,6 +66,8 @@ class HarnessCore {
   struct RootRun;  // a root under way
 
   std::shared_ptr<RunShared> make_shared(const Launch& launch, Loop& loop);
+  std::shared_ptr<RunShared> make_shared_below(const Context& ctx, RunOptions& options);
+  void remember(const std::shared_ptr<RunShared>& shared);  // close() ends it
   Task<void> run_root(std::shared_ptr<RunShared> shared, std::unique_ptr<Launch> launch);
   // Not inlined, or their frames would become part of run_root's.
   [[gnu::noinline]] Task<Result<std::unique_ptr<RootRun>>> begin_root(

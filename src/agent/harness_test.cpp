@@ -214,6 +214,20 @@ TEST(Harness, CancellingTheParentReachesTheChildAndAwaitsIt) {
   EXPECT_EQ(rig.seen->count(Kind::run_cancelled), 2u);
 }
 
+TEST(Harness, ClosingAHarnessEndsItsRunsInsideOtherTrees) {
+  auto inner = std::make_unique<Rig>(slow(std::chrono::hours(1), says("late")));
+  Rig rig(scripted({calls("ask"), says("done")}));
+  Harness* below = inner->harness.get();
+  rig.harness->tool("ask", "Asks another agent",
+                    [below](Context& ctx) { return ask_inner(below, ctx); });
+  tug::Run run = rig.harness->start("outer", {.observers = {rig.seen}});
+  rig.engine->advance(std::chrono::seconds(1));
+  inner.reset();
+  const RunResult result = run.wait();
+  EXPECT_EQ(result.text, "done");
+  EXPECT_EQ(rig.seen->count(Kind::run_cancelled), 1u);
+}
+
 TEST(Harness, RunAsyncRunsARootOnTheCallingLoop) {
   Rig rig(scripted({says("hello")}));
   auto asking = rig.harness->run_async("hi");
@@ -352,6 +366,33 @@ TEST(Fork, SharesHistoryUpToTheNearestQuietRecord) {
   const RunResult late = rig.harness->fork(first.id, 5, "").wait();
   EXPECT_EQ(*late.messages[2], *first.messages[2]);
   EXPECT_TRUE(verify_root(*rig.store, late.id));
+}
+
+struct Account {
+  std::string owner;
+};
+struct Payment {
+  int amount = 0;
+  Injected<Account> account;
+};
+
+TEST(Options, GivenValuesReachInjectedFieldsOfTheRunAndOfRunsBelow) {
+  const auto pay = [](const Payment& payment) { return payment.account->owner; };
+  Rig inner(scripted({calls("pay", R"({"amount":1})"), says("paid below")}));
+  inner.harness->tool("pay", "Pays", pay);
+  Rig rig(scripted({calls({{"", "pay", R"({"amount":1})"}, {"", "ask", "{}"}}), says("done")}));
+  Harness* below = inner.harness.get();
+  rig.harness->tool("pay", "Pays", pay);
+  rig.harness->tool("ask", "Asks another agent",
+                    [below](Context& ctx) { return ask_inner(below, ctx); });
+  RunOptions options;
+  options.give(Account{"nobody"}).give(Account{"Ada"});
+  const RunResult result = rig.run("go", options);
+  EXPECT_EQ(result.tool_calls[0].result.content, "Ada");
+  auto folded = fold_root(*rig.store, result.id);
+  ASSERT_TRUE(folded) << to_string(folded.error());
+  ASSERT_EQ(folded->runs.size(), 2u);
+  EXPECT_EQ(folded->runs[1].result.tool_calls[0].result.content, "Ada");
 }
 
 TEST(Options, AreDataWithALosslessForm) {

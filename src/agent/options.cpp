@@ -64,7 +64,7 @@ Json to_json(const RunOptions& options) {
   // Binding all of them: a field that is added must be decided about here.
   const auto& [run_id, thread_id, agent, model, system_prompt, tools, tags, inherited_tags,
                metadata, inherited_metadata, configurable, limits, timeout, output_schema,
-               interactive, cancel, observers] = options;
+               interactive, cancel, observers, values] = options;
   Json json = write_json(Plain{
       .run_id = given(run_id),
       .thread_id = given(thread_id),
@@ -122,6 +122,7 @@ Result<RunOptions> merged(const Json& under, const RunOptions& over) {
   TUG_TRY(options, run_options_from(both));
   options.cancel = over.cancel;
   options.observers = over.observers;
+  options.values = over.values;
   return options;
 }
 

@@ -54,6 +54,13 @@ Result<void> check_has_more(const RunId& root, const Transcript& transcript) {
               "say what comes next: give a prompt");
 }
 
+// Better refused than silently left out.
+Result<void> check_supported(const RunOptions& options) {
+  if (!options.output_schema) return {};
+  return fail(ErrorKind::unsupported, "output_schema: this version gives text only",
+              "leave it out, and check the text yourself");
+}
+
 // A limit on cost that nothing could ever enforce.
 Result<void> check_price(const Limits& limits, const RunPlan& plan) {
   const auto& price = plan.model->profile().price;
@@ -86,8 +93,9 @@ payload::RunStarted started(const LiveRun& run, const std::string& prompt, RunOp
   shared.end(failed_result(std::move(error)));
 }
 
-// Deadline and callers of a run, wherever it hangs.
+// What a caller hands to a run beside its data, wherever the run hangs.
 void link_caller(const Context& ctx, const RunOptions& options) {
+  for (const auto& [type, value] : options.values) ctx.inherit(type, value);
   if (options.cancel.stop_possible()) link(ctx.cancel(), options.cancel, ctx.loop());
 }
 
@@ -178,6 +186,7 @@ Task<Result<std::unique_ptr<HarnessCore::Opened>>> HarnessCore::open_fresh(RunId
     history = {root.transcript, root.bytes, root.offset + base.seq};
     if (thread.empty() && launch.kind == Launch::Kind::follow) thread = root.who->thread_id;
   }
+  TUG_CO_TRY(supported, check_supported(opened.options));
   TUG_CO_TRY(plan, this->plan(opened.options));
   TUG_CO_TRY(limits, limits_of(opened.options));
   TUG_CO_TRY(priced, check_price(limits, *plan));
@@ -318,6 +327,7 @@ Task<Result<RunResult>> HarnessCore::drive_below(std::shared_ptr<RunShared> shar
                                                  std::string prompt, RunOptions options) {
   if (auto wrong = fault()) co_return Failure(*std::move(wrong));
   TUG_CO_TRY(said, check_prompt(prompt));
+  TUG_CO_TRY(supported, check_supported(options));
   TUG_CO_TRY(plan, this->plan(options));
   TUG_CO_TRY(limits, limits_of(options));
   ChildSpec spec{.kind = NodeKind::run,
@@ -332,7 +342,7 @@ Task<Result<RunResult>> HarnessCore::drive_below(std::shared_ptr<RunShared> shar
   link_caller(child, options);
   auto tree = RunTree::of(ctx);
   LiveRun run(*tree, child, plan, {});
-  if (shared) shared->begin(run);
+  shared->begin(run);
   std::vector<std::shared_ptr<Sink>> observers;
   for (const auto& observer : options.observers) {
     observers.push_back(only_below(child.id().run_id, observer));
@@ -344,7 +354,7 @@ Task<Result<RunResult>> HarnessCore::drive_below(std::shared_ptr<RunShared> shar
   auto driving = drive(run);
   co_await std::move(driving);
   for (const auto& observer : observers) child.events().forget(*observer);
-  if (shared) shared->retire();
+  shared->retire();
   co_return result_of(run.state);
 }
 

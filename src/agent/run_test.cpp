@@ -125,6 +125,25 @@ TEST(Run, AnUnknownToolIsReportedToTheModelNotToTheCaller) {
   EXPECT_NE(told.content.find("shuot"), std::string::npos);
 }
 
+TEST(Run, AToolThatRequiresApprovalIsDeniedAndNeverRun) {
+  int ran = 0;
+  auto model = testkit::recording(
+      scripted({calls({{"a", "pay", "{}"}, {"b", "shout", R"({"text":"x"})"}}), says("done")}));
+  Rig rig(model);
+  rig.harness->tool("shout", "Shouts", shout);
+  rig.harness->inline_tool("pay", "Pays", [&ran] { return ++ran; }, {.requires_approval = true});
+  const RunResult result = rig.run("hi");
+  EXPECT_EQ(ran, 0);
+  EXPECT_EQ(result.text, "done");
+  ASSERT_EQ(result.denials.size(), 1u);
+  EXPECT_EQ(result.denials[0].tool, "pay");
+  EXPECT_EQ(rig.seen->kinds()[3], "tool.denied");
+  const auto told = model->requests()[1].transcript.back()->tool_results();
+  EXPECT_FALSE(told[0]->ok);
+  EXPECT_NE(told[0]->content.find("requires approval"), std::string::npos);
+  EXPECT_EQ(told[1]->content, "x!");
+}
+
 TEST(Run, ArgumentsThatAreMissingOrNoJsonAreShownToTheModelAndTheToolIsNotRun) {
   int ran = 0;
   Rig rig(scripted({calls({{"a", "shout", "{}"}, {"b", "shout", "not json"}}),
@@ -358,6 +377,15 @@ TEST(Run, AnEmptyPromptAndAnUnknownModelStartNothing) {
   EXPECT_TRUE(empty.id.empty());
   const RunResult unknown = rig.harness->run("hi", {.model = "ofline/demo"});
   EXPECT_NE(to_string(*unknown.error).find("offline"), std::string::npos);
+  EXPECT_TRUE(rig.store->list(10)->empty());
+}
+
+TEST(Run, AnOptionThatThisVersionDoesNotKeepIsRefused) {
+  Rig rig(scripted({says("x")}));
+  const RunResult result =
+      rig.harness->run("hi", {.output_schema = Json::object({{"type", "object"}})});
+  ASSERT_TRUE(result.error);
+  EXPECT_EQ(result.error->kind(), ErrorKind::unsupported);
   EXPECT_TRUE(rig.store->list(10)->empty());
 }
 

@@ -1,5 +1,7 @@
 #include "tools/envelope.h"
 
+#include <algorithm>
+
 #include "tug/core/utf8.h"
 #include "tug/tools/invoke.h"
 
@@ -96,7 +98,8 @@ ToolResult sealed(const Tool& tool, const CallId& call, ToolResult result) {
   result.call = call;
   result.tool = tool.name();
   const std::size_t bytes = result.content.size();
-  const bool cut = bound_content(result.content, kMaxToolOutput);
+  const std::size_t most = tool.spec().result.max_bytes.value_or(kMaxToolOutput);
+  const bool cut = bound_content(result.content, std::min(most, kMaxToolOutput));
   if (cut) {
     set_metadata(result, "truncated", true);
     set_metadata(result, "bytes", bytes);

@@ -209,6 +209,15 @@ TEST_F(Invoke, AHugeResultIsCutInTheMiddle) {
   EXPECT_EQ(got.metadata, Json::object({{"truncated", true}, {"bytes", size}}));
 }
 
+TEST_F(Invoke, AToolMayAllowItselfLess) {
+  const auto tool = make_tool("long", "Says much", [] { return std::string(5000, 'x'); },
+                              {.result = {.max_bytes = 1000}});
+  ASSERT_TRUE(tool);
+  const ToolResult got = sealed(**tool, CallId("1.0"), ToolResult::text(std::string(5000, 'x')));
+  EXPECT_LE(got.content.size(), 1000u);
+  EXPECT_EQ(got.metadata, Json::object({{"truncated", true}, {"bytes", 5000}}));
+}
+
 TEST(BoundContent, KeepsWhatFitsAndCutsBetweenCodePoints) {
   std::string fits = "gr\xc3\xbc\xc3\x9f dich";
   EXPECT_FALSE(bound_content(fits, 100));

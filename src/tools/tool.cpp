@@ -122,6 +122,7 @@ ToolSpec tool_spec(std::string name, std::string description, Json parameters,
   spec.tags = options.tags;
   spec.max_retries = options.max_retries;
   spec.timeout = options.timeout;
+  spec.result = options.result;
   spec.metadata = options.metadata;
   return spec;
 }

@@ -68,7 +68,7 @@ TEST_F(History, ShowIsAPageAnObjectEventsOrATree) {
   ASSERT_FALSE(events.empty());
   for (std::size_t i = 0; i < events.size(); ++i) EXPECT_EQ(events[i]["seq"], Json(i + 1));
   EXPECT_EQ(events.back()["kind"], Json("run.completed"));
-  expect_same_result(events.back()["data"]["result"], result);
+  EXPECT_EQ(events.back()["data"]["result"], result);
   EXPECT_TRUE(has(tug({"show", "last", "--tree"}).out, "completed  main  count the lines"));
 }
 
@@ -96,7 +96,7 @@ TEST_F(History, ReplayPrintsTheSameResultAndCallsNothing) {
   EXPECT_EQ(parse_json(tug({"replay", "last", "--json"}).out).value(), result);
   const auto stream = lines(tug({"replay", "last", "-o", "stream-json"}).out);
   EXPECT_EQ(stream.front()["kind"], Json("stream"));
-  expect_same_result(stream.back()["data"]["result"], result);
+  EXPECT_EQ(stream.back()["data"]["result"], result);
 }
 
 TEST_F(History, ReplayOfABrokenChainIsExitOneAndNamesTheRecord) {
@@ -159,6 +159,19 @@ TEST_F(History, WhatGoesOnKeepsTheFolderAndTheSystemPromptThatItBeganWith) {
   const Json started = lines(elsewhere.out)[1]["data"];
   EXPECT_EQ(started["options"]["system_prompt"], Json("be loud"));
   EXPECT_FALSE(started["root"].as_string().ends_with("/below"));
+}
+
+TEST_F(History, ARunThatFailedOrReachedALimitGoesOnWithoutAPrompt) {
+  const std::string good = script("good.jsonl", {R"({"text":"went on"})"});
+  const std::string bad = script("bad.jsonl", {R"({"error":{"status":500,"body":"down"}})"});
+  EXPECT_EQ(tug({"run", "-m", bad, "go"}).exit, 3);
+  const Ran failed = tug({"resume", "last", "-m", good});
+  EXPECT_EQ(failed.exit, 0) << failed.err;
+  EXPECT_EQ(failed.out, "went on\n");
+  EXPECT_EQ(tug({"run", "-m", good, "--max-turns", "0", "go"}).exit, 5);
+  const Ran limited = tug({"resume", "last", "--max-turns", "1"});
+  EXPECT_EQ(limited.exit, 0) << limited.err;
+  EXPECT_EQ(limited.out, "went on\n");
 }
 
 TEST_F(History, AForkSharesHistoryUpToARecord) {

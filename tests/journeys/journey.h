@@ -51,18 +51,6 @@ class Journey : public ::testing::Test {
     }
     return list;
   }
-  // The result in a terminal event and the one that its fold gives. The first is made a moment
-  // before its event gets its time, so their durations may round to neighbours.
-  static void expect_same_result(Json in_event, Json folded) {
-    const auto before = in_event["duration_ms"].as_int();
-    const auto after = folded["duration_ms"].as_int();
-    ASSERT_TRUE(before && after);
-    EXPECT_LE(*after - *before, 1);
-    EXPECT_LE(*before, *after);
-    in_event.erase("duration_ms");
-    folded.erase("duration_ms");
-    EXPECT_EQ(in_event, folded);
-  }
   Json last_run() { return parse_json(tug({"runs", "--json", "--limit", "1"}).out).value()[0]; }
 
   std::string home_;

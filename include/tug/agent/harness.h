@@ -98,7 +98,8 @@ class Harness {
 
   // Goes on with a root that is in the journal. A crashed, cancelled or parked one from where it
   // stood, under its own id (`prompt`, if any, is what it is told first). A finished one as a new
-  // run with the old one as its base, on the same thread; that needs a prompt.
+  // run with the old one as its base, on the same thread; that needs a prompt
+  // unless it failed or reached a limit before its answer.
   Run resume(const RunId& root, std::string prompt = {}, RunOptions options = {});
   // A new run that shares the history of `root` up to `at` (0: all of it), moved back to the
   // nearest earlier record without an open call. Without a prompt it goes on from there by itself.

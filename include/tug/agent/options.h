@@ -6,8 +6,10 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "tug/context/type_key.h"
 #include "tug/core/error.h"
 #include "tug/core/json.h"
 
@@ -50,6 +52,17 @@ struct RunOptions {
   // Not part of the data form.
   std::stop_token cancel;                        // the caller's own; one token can stop many runs
   std::vector<std::shared_ptr<Sink>> observers;  // see every event from the first on
+  // Typed values that the run's context starts with and everything below it inherits: what
+  // `ctx.get<T>()`, `call.get<T>()` and Injected<T> fields find. They are not recorded, so whoever
+  // resumes a run gives them again.
+  std::vector<std::pair<TypeKey, std::shared_ptr<const void>>> values;
+
+  // The last one given of a type counts.
+  template <class T>
+  RunOptions& give(T value) {
+    values.emplace_back(type_key<T>(), std::make_shared<const T>(std::move(value)));
+    return *this;
+  }
 };
 
 // Defaults are left out; reading takes what is missing from the defaults, and an unknown field is

@@ -277,6 +277,10 @@ class Context : public ConstContext {
     inherit_slot(type_key<std::remove_const_t<T>>(), std::move(value));
   }
 
+  void inherit(TypeKey key, std::shared_ptr<const void> value) const {
+    inherit_slot(key, std::move(value));
+  }
+
   // Writes by dotted path into `locals`, `inherited`, `metadata` (of this node), `configurable`
   // (inherited) or `globals`. Objects on the way are made; an item of a list is replaced, or added
   // at its end. Anything else is `invalid`, naming the root or the value in the way; identity,

@@ -1,6 +1,7 @@
 // What a tool is and what one call of it asks and answers: data only. Handlers live with the tools.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -31,6 +32,12 @@ struct Origin {
   Json metadata;
 };
 
+// What is kept of a tool's answers.
+struct ResultPolicy {
+  // Longer content is cut in the middle, with a note. Nothing: the most that any tool may give.
+  std::optional<std::size_t> max_bytes;
+};
+
 // The declaration of a tool. A closed type: what an app wants to keep with it goes into `metadata`,
 // which no model ever sees.
 struct ToolSpec {
@@ -50,6 +57,7 @@ struct ToolSpec {
   Origin origin;
   std::optional<int> max_retries;
   std::optional<Duration> timeout;
+  ResultPolicy result;
   Json metadata;
 };
 

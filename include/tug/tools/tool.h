@@ -92,6 +92,7 @@ struct ToolOptions {
   std::vector<std::string> tags;
   std::optional<int> max_retries;
   std::optional<Duration> timeout;
+  ResultPolicy result;
   Json metadata;  // never sent
 };
 ToolSpec tool_spec(std::string name, std::string description, Json parameters,
