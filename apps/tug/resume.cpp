@@ -25,6 +25,18 @@ struct GoOn {
   std::string prompt;
 };
 
+// The tools of a run that goes on see the folder that it began in, unless another one is named.
+Result<RunFlags> with_folder(RunFlags flags, const GoOn& found) {
+  std::optional<std::string>& folder = flags.config.by_key["workspace.root"];
+  if (folder) return flags;
+  TUG_TRY(first, found.store->read(found.root.who->run_id, 0, 1));
+  if (first.empty()) return flags;
+  TUG_TRY(started, decode(first.front(), *found.store));
+  const std::string_view recorded = started.data["root"].as_string();
+  if (!recorded.empty()) folder = std::string(recorded);
+  return flags;
+}
+
 Result<GoOn> find_what(const Options& options, GoOnRequest request) {
   if (request.last) {
     if (!request.prompt.empty()) {
@@ -68,7 +80,9 @@ int resume(const Options& options, const GoOnRequest& request) {
                   " \"and now ..\""),
         unusable);
   }
-  auto session = open_session(options, request.flags, found->store,
+  auto flags = with_folder(request.flags, *found);
+  if (!flags) return report(options, flags.error(), unusable);
+  auto session = open_session(options, *flags, found->store,
                               std::string(found->root.summary["model"].as_string()));
   if (!session) return report(options, session.error(), unusable);
   return drive(options, *session, [&](Harness& harness, RunOptions run_options) {
@@ -92,7 +106,9 @@ int fork(const Options& options, const GoOnRequest& request) {
   if (!found) return report(options, found.error(), unusable);
   auto at = seq_from(request.at, found->root.last_seq);
   if (!at) return report(options, at.error(), unusable);
-  auto session = open_session(options, request.flags, found->store,
+  auto flags = with_folder(request.flags, *found);
+  if (!flags) return report(options, flags.error(), unusable);
+  auto session = open_session(options, *flags, found->store,
                               std::string(found->root.summary["model"].as_string()));
   if (!session) return report(options, session.error(), unusable);
   return drive(options, *session, [&](Harness& harness, RunOptions run_options) {

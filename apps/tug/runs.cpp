@@ -6,6 +6,7 @@
 #include "drive.h"
 #include "session.h"
 #include "table.h"
+#include "tug/agent/fold.h"
 #include "tug/core/terminal_text.h"
 #include "tug/core/utf8.h"
 
@@ -43,6 +44,20 @@ Json to_json(const RootInfo& root) {
                        {"cost", summary["cost"]}});
 }
 
+// The summary of a run is written when it ends: of one that has not, the records say how far it
+// came. One whose records do not fold is listed as it is; `tug show` says what is wrong with it.
+void bring_up_to_date(RecordStore& store, RootInfo& root) {
+  if (root.status != RootStatus::running && root.status != RootStatus::pending) return;
+  auto folded = fold_root(store, root.who->run_id);
+  if (!folded || folded->runs.empty()) return;
+  const FoldedRun& run = folded->runs.front();
+  const Json result = tug::to_json(run.result);
+  for (const char* key : {"model_calls", "tool_calls", "usage", "cost"}) {
+    root.summary.set(key, result[key]);
+  }
+  root.updated = run.status.updated;
+}
+
 Result<std::size_t> limit_from(const std::string& text) {
   if (text.empty()) return kUsualLimit;
   std::size_t limit = 0;
@@ -67,6 +82,7 @@ int runs(const Options& options, const std::string& limit_text) {
     auto listed = (*store)->list(*limit);
     if (!listed) return report(options, listed.error(), unusable);
     roots = std::move(*listed);
+    for (RootInfo& root : roots) bring_up_to_date(**store, root);
   }
   if (options.json()) {
     Json list = Json::array();

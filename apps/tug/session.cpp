@@ -118,6 +118,16 @@ std::string system_prompt(const Config& config) {
   return own.empty() || more.empty() ? own + more : own + "\n\n" + more;
 }
 
+bool is_given(const ConfigFlags& flags, const char* key) {
+  const auto found = flags.by_key.find(key);
+  return found != flags.by_key.end() && found->second.has_value();
+}
+
+bool gives_system_prompt(const ConfigFlags& flags) {
+  return is_given(flags, "system_prompt") || is_given(flags, "append_system_prompt") ||
+         !flags.system_prompt_file.empty();
+}
+
 Result<std::uint64_t> seed_from(const std::string& text) {
   if (text.empty()) return 0;
   std::uint64_t seed = 0;
@@ -194,11 +204,16 @@ Result<Session> open_session(const Options& options, const RunFlags& flags,
   session.options.limits = limits(config);
   session.options.interactive = !options.json() && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 
-  const auto asked = flags.config.by_key.find("model");
-  const bool named = asked != flags.config.by_key.end() && asked->second.has_value();
+  const bool named = is_given(flags.config, "model");
   std::string model = named || recorded_model.empty() ? config.text("model") : recorded_model;
   if (named) session.options.model = model;
   TUG_TRY(found, session.models->find(model));
+  // A run keeps its system prompt: one that goes on has it in its record.
+  const std::string system = system_prompt(config);
+  const bool goes_on = !recorded_model.empty();
+  if (goes_on ? gives_system_prompt(flags.config) : !system.empty()) {
+    session.options.system_prompt = system;
+  }
   TUG_TRY(workspace, open_workspace(config.text("workspace.root")));
   if (!flags.output.quiet && recorded_model.empty() && config.built_in("model")) {
     notice("no model is named: " + model +
@@ -213,7 +228,7 @@ Result<Session> open_session(const Options& options, const RunFlags& flags,
   hold_signals();
   session.engine = make_engine({.loops = 1});
   HarnessOptions made{.model = std::move(model),
-                      .system_prompt = system_prompt(config),
+                      .system_prompt = system,
                       .seed = seed,
                       .cwd = folder_now(),
                       .engine = session.engine,

@@ -118,6 +118,7 @@ Json show_json(const FoldedRoot& root, const FoldedRun& run) {
     messages.push_back(to_json(*message));
   json.set("messages", std::move(messages));
   json.set("tree", tree_json(root, run));
+  json.set("progress", to_json(run.status));
   return json;
 }
 

@@ -313,6 +313,23 @@ TEST(Resume, APausedRunGoesOnAndAPromptIsToldFirst) {
   EXPECT_EQ(model->requests().back().transcript.back()->text(), "and be quick");
 }
 
+TEST(Resume, EventsAreThoseOfItsOwnSegmentWheneverTheyAreAskedFor) {
+  Rig rig(scripted({calls("pause"), says("after")}));
+  tug::Run run;
+  rig.harness->inline_tool("pause", "Pauses the run", [&run] {
+    run.pause("shutdown");
+    return "pausing";
+  });
+  run = rig.harness->start("go");
+  ASSERT_EQ(run.wait().status, RunStatus::parked);
+  tug::Run again = rig.harness->resume(run.id());
+  ASSERT_EQ(again.wait().status, RunStatus::completed);
+  std::vector<std::string> kinds;
+  while (auto event = again.next_event()) kinds.emplace_back(event->name());
+  EXPECT_EQ(kinds, (std::vector<std::string>{"run.resumed", "model.started", "model.completed",
+                                             "run.completed"}));
+}
+
 TEST(Resume, AFinishedRunWithNothingLeftNeedsAPrompt) {
   Rig rig(scripted({says("x")}));
   const RunResult first = rig.run("one");

@@ -74,6 +74,10 @@ void RunShared::watch() {
 void RunShared::read_back(Seq upto) {
   std::list<Event> before;
   Seq after = 0;
+  {
+    std::scoped_lock lock(mutex_);
+    after = before_;
+  }
   while (after < upto) {
     auto records = store_->read(id_, after, std::min<Seq>(512, upto - after));
     if (!records || records->empty()) break;
@@ -225,6 +229,7 @@ void RunShared::begin(LiveRun& live) {
   {
     std::scoped_lock lock(mutex_);
     watched = watched_;
+    before_ = live.ctx.events().last_seq();
   }
   if (watched) watch();
   if (cancelled_early_) live.ctx.cancel().request(*cancelled_early_);

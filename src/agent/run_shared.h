@@ -77,6 +77,7 @@ class RunShared : public std::enable_shared_from_this<RunShared> {
   std::list<Event> events_;
   bool watched_ = false;   // somebody has asked for events
   bool complete_ = false;  // what came before that is there
+  Seq before_ = 0;         // the last record of earlier segments
   std::unique_ptr<RunStatusRecord> last_status_;
   Json last_snapshot_;
 

@@ -59,8 +59,10 @@ TEST_F(History, ShowIsAPageAnObjectEventsOrATree) {
   Json shown = parse_json(tug({"show", id(result), "--json"}).out).value();
   EXPECT_EQ(shown["messages"].size(), 4u);
   EXPECT_EQ(shown["tree"]["run_id"], result["run_id"]);
+  EXPECT_EQ(shown["progress"]["phase"], Json("done"));
   shown.erase("messages");
   shown.erase("tree");
+  shown.erase("progress");
   EXPECT_EQ(shown, result);
   const auto events = lines(tug({"show", "last", "--events"}).out);
   ASSERT_FALSE(events.empty());
@@ -134,6 +136,29 @@ TEST_F(History, AFinishedRunGoesOnAsANewOneOnTheSameThread) {
   EXPECT_EQ(parse_json(tug({"show", "last", "--json"}).out).value()["messages"].size(), 8u);
   EXPECT_EQ(tug({"replay", "last"}).exit, 0);
   EXPECT_EQ(tug({"resume", "--last", "a", "b"}).exit, 2);
+}
+
+TEST_F(History, WhatGoesOnKeepsTheFolderAndTheSystemPromptThatItBeganWith) {
+  file("below/inner.txt", "inside\n");
+  const std::string first = script("first.jsonl", {R"({"text":"hello"})"});
+  EXPECT_EQ(tug({"run", "-C", "below", "--system-prompt", "be brief", "-m", first, "go"}).exit, 0);
+  const std::string more =
+      script("more.jsonl",
+             {R"({"tool_calls":[{"id":"c1","name":"read","arguments":{"path":"inner.txt"}}]})",
+              R"({"text":"went on"})"});
+  for (const char* how : {"resume", "fork"}) {
+    const Ran ran = tug({how, "last", "and now", "-o", "stream-json", "-m", more});
+    EXPECT_EQ(ran.exit, 0) << ran.err;
+    const auto events = lines(ran.out);
+    EXPECT_EQ(events[1]["data"]["options"]["system_prompt"], Json("be brief"));
+    EXPECT_TRUE(events[1]["data"]["root"].as_string().ends_with("/below"));
+    EXPECT_TRUE(has(ran.out, "\"tool.completed\"")) << ran.out;
+  }
+  const Ran elsewhere = tug({"resume", "last", "x", "-o", "stream-json", "-m", first, "-C", ".",
+                             "--system-prompt", "be loud"});
+  const Json started = lines(elsewhere.out)[1]["data"];
+  EXPECT_EQ(started["options"]["system_prompt"], Json("be loud"));
+  EXPECT_FALSE(started["root"].as_string().ends_with("/below"));
 }
 
 TEST_F(History, ARunThatFailedOrReachedALimitGoesOnWithoutAPrompt) {

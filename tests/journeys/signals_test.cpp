@@ -73,6 +73,30 @@ TEST_F(Interrupted, AKilledProcessLeavesARunThatGoesOn) {
   expect_goes_on();
 }
 
+TEST_F(Interrupted, AnotherProcessSeesHowFarARunHasCome) {
+  file("notes.txt", "a\n");
+  auto running = start(script(
+      "s.jsonl",
+      {R"({"usage":{"input_tokens":3,"output_tokens":2},"tool_calls":[{"id":"c1","name":"read","arguments":{"path":"notes.txt"}}]})",
+       R"({"text":"never","delay_ms":60000})"}));
+  ASSERT_TRUE(running->wait_for("\"turn\":2"));
+  const Json row = last_run();
+  EXPECT_EQ(row["status"], Json("running"));
+  EXPECT_EQ(row["model_calls"], Json(1));
+  EXPECT_EQ(row["tool_calls"], Json(1));
+  EXPECT_EQ(row["usage"]["total_tokens"], Json(5));
+  EXPECT_NE(row["updated"], row["created"]);
+  const Json progress = parse_json(tug({"show", "last", "--json"}).out).value()["progress"];
+  EXPECT_EQ(progress["status"], Json("running"));
+  EXPECT_EQ(progress["phase"], Json("model"));
+  EXPECT_EQ(progress["turn"], Json(2));
+  EXPECT_EQ(progress["counts"]["attempts"], Json(2));
+  EXPECT_EQ(progress["updated"], row["updated"]);
+  running->send(SIGKILL);
+  running->wait();
+  EXPECT_EQ(last_run()["model_calls"], Json(1)) << "a crashed one keeps what it came to";
+}
+
 TEST_F(Interrupted, ATerminalThatGoesAwayCancelsAndSaves) {
   auto running = start(endless(), Running::Face::terminal);
   running->hang_up();

@@ -34,10 +34,11 @@ class Run {
   Task<RunResult> result(Until until = {}) const;
   bool ended() const noexcept;
 
-  // The next events in order: every record of the run and of those below it, and the live ones that
-  // came since somebody first asked. Blocks until there is one; empty once the run has ended and
-  // all are read. Each event is handed out once, to whoever asks first. A reader that lags more
-  // than kEventBacklog behind loses live events, never records.
+  // The next events in order: every record of the run and of those below it (of one that was
+  // resumed: from `run.resumed` on), and the live ones that came since somebody first asked. Blocks
+  // until there is one; empty once the run has ended and all are read. Each event is handed out
+  // once, to whoever asks first. A reader that lags more than kEventBacklog behind loses live
+  // events, never records.
   std::vector<Event> events() const;
   std::optional<Event> next_event() const;
   // On the run's own loop: from a tool that started a child.
