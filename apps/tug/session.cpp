@@ -60,27 +60,44 @@ Result<void> label(RunOptions& run, const LabelFlags& labels) {
   return {};
 }
 
-template <class T>
-std::optional<T> number(const Config& config, std::string_view key) {
-  if (config.built_in(key)) return std::nullopt;
-  if constexpr (std::is_same_v<T, double>) {
-    return config.value(key).as_double();
-  } else {
-    const auto value = config.value(key).as_int();
-    return value ? std::optional<T>(static_cast<T>(*value)) : std::nullopt;
-  }
+bool is_given(const ConfigFlags& flags, const char* key) {
+  const auto found = flags.by_key.find(key);
+  return found != flags.by_key.end() && found->second.has_value();
 }
 
-RunLimits limits(const Config& config) {
+// Which settings a run is told: all of them, or, for one that goes on and has its own on record,
+// those that were given on the command line.
+struct Told {
+  const Config& config;
+  const ConfigFlags& flags;
+  bool goes_on = false;
+
+  bool counts(const char* key) const {
+    return !config.built_in(key) && (!goes_on || is_given(flags, key));
+  }
+  template <class T>
+  std::optional<T> number(const char* key) const {
+    if (!counts(key)) return std::nullopt;
+    if constexpr (std::is_same_v<T, double>) {
+      return config.value(key).as_double();
+    } else {
+      const auto value = config.value(key).as_int();
+      return value ? std::optional<T>(static_cast<T>(*value)) : std::nullopt;
+    }
+  }
+};
+
+RunLimits limits(const Told& told) {
   RunLimits limits;
-  limits.max_turns = number<std::int64_t>(config, "limits.max_turns");
-  limits.max_tool_calls = number<std::int64_t>(config, "limits.max_tool_calls");
-  limits.max_tokens = number<std::int64_t>(config, "limits.max_tokens");
-  limits.max_cost = number<double>(config, "limits.max_cost");
-  limits.max_time = number<double>(config, "limits.max_time");
-  limits.max_depth = number<std::uint32_t>(config, "limits.max_depth");
-  limits.max_concurrency = number<std::uint32_t>(config, "limits.max_concurrency");
-  if (config.text("tool_execution") == "sequential") limits.max_concurrency = 1;
+  limits.max_turns = told.number<std::int64_t>("limits.max_turns");
+  limits.max_tool_calls = told.number<std::int64_t>("limits.max_tool_calls");
+  limits.max_tokens = told.number<std::int64_t>("limits.max_tokens");
+  limits.max_cost = told.number<double>("limits.max_cost");
+  limits.max_time = told.number<double>("limits.max_time");
+  limits.max_depth = told.number<std::uint32_t>("limits.max_depth");
+  limits.max_concurrency = told.number<std::uint32_t>("limits.max_concurrency");
+  const bool in_turn = told.config.text("tool_execution") == "sequential";
+  if (in_turn && told.counts("tool_execution")) limits.max_concurrency = 1;
   return limits;
 }
 
@@ -118,11 +135,6 @@ std::string system_prompt(const Config& config) {
   return own.empty() || more.empty() ? own + more : own + "\n\n" + more;
 }
 
-bool is_given(const ConfigFlags& flags, const char* key) {
-  const auto found = flags.by_key.find(key);
-  return found != flags.by_key.end() && found->second.has_value();
-}
-
 bool gives_system_prompt(const ConfigFlags& flags) {
   return is_given(flags, "system_prompt") || is_given(flags, "append_system_prompt") ||
          !flags.system_prompt_file.empty();
@@ -151,17 +163,17 @@ Result<Config> configured(const RunFlags& flags) {
   return config;
 }
 
-Result<void> add_tools(Session& session, const Config& config, const std::vector<ToolPtr>& tools) {
+Result<void> add_tools(Session& session, const Told& told, const std::vector<ToolPtr>& tools) {
   ToolSet known;
   for (const ToolPtr& tool : tools) {
     known.add(tool);
     session.harness->tool(tool);
   }
-  if (config.built_in("tools")) return {};
+  if (!told.counts("tools")) return {};
   std::vector<std::string> names;
-  for (const Json& name : config.value("tools").items()) names.emplace_back(name.as_string());
+  for (const Json& name : told.config.value("tools").items()) names.emplace_back(name.as_string());
   if (auto fine = known.only(names); !fine)
-    return Failure(fine.error().within(config.settings.find("tools")->second.source));
+    return Failure(fine.error().within(told.config.settings.find("tools")->second.source));
   session.options.tools = std::move(names);
   return {};
 }
@@ -201,7 +213,9 @@ Result<Session> open_session(const Options& options, const RunFlags& flags,
   session.models = make_models();
   TUG_TRY(rows, add_rows(*session.models, config));
   TUG_TRY(labelled, label(session.options, flags.labels));
-  session.options.limits = limits(config);
+  const bool goes_on = !recorded_model.empty();
+  const Told told{config, flags.config, goes_on};
+  session.options.limits = limits(told);
   session.options.interactive = !options.json() && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 
   const bool named = is_given(flags.config, "model");
@@ -210,7 +224,6 @@ Result<Session> open_session(const Options& options, const RunFlags& flags,
   TUG_TRY(found, session.models->find(model));
   // A run keeps its system prompt: one that goes on has it in its record.
   const std::string system = system_prompt(config);
-  const bool goes_on = !recorded_model.empty();
   if (goes_on ? gives_system_prompt(flags.config) : !system.empty()) {
     session.options.system_prompt = system;
   }
@@ -236,7 +249,7 @@ Result<Session> open_session(const Options& options, const RunFlags& flags,
                       .models = session.models};
   made.root = workspace->root();
   session.harness = std::make_unique<Harness>(std::move(made));
-  TUG_TRY(added, add_tools(session, config, make_file_tools(workspace)));
+  TUG_TRY(added, add_tools(session, told, make_file_tools(workspace)));
   return session;
 }
 

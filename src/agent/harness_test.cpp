@@ -353,6 +353,24 @@ TEST(Resume, LimitsAndSpendingStandAsTheyStood) {
   EXPECT_EQ(result.counts.model_calls, 2);
 }
 
+TEST(Resume, WhatItWasToldAnewHoldsForTheNextSegmentsToo) {
+  Rig rig(scripted({calls("pause"), calls("pause"), calls("pause"), says("done")}));
+  tug::Run run;
+  rig.harness->inline_tool("pause", "Pauses the run", [&run] {
+    run.pause("x");
+    return "pausing";
+  });
+  run = rig.harness->start("go", {.limits = {.max_turns = 2, .max_tool_calls = 9}});
+  ASSERT_EQ(run.wait().status, RunStatus::parked);
+  const RunId id = run.id();
+  run = rig.harness->resume(id, "", {.limits = {.max_turns = 4}});
+  ASSERT_EQ(run.wait().status, RunStatus::parked);
+  run = rig.harness->resume(id);
+  ASSERT_EQ(run.wait().status, RunStatus::parked) << "the third turn is within the new limit";
+  run = rig.harness->resume(id);
+  EXPECT_EQ(run.wait().text, "done");
+}
+
 TEST(Fork, SharesHistoryUpToTheNearestQuietRecord) {
   Rig rig(scripted({calls("shout", R"({"text":"a"})"), says("first"), says("other end")}));
   rig.harness->tool("shout", "Shouts", shout);

@@ -109,17 +109,7 @@ Result<RunOptions> run_options_from(const Json& json) {
 }
 
 Result<RunOptions> merged(const Json& under, const RunOptions& over) {
-  Json both = under.is_object() ? under : Json::object();
-  const Json above = to_json(over);
-  for (const auto& member : above.members()) {
-    if (member.key() != "limits" || !both.contains("limits")) {
-      both.set(member.key(), member.value);
-      continue;
-    }
-    for (const auto& limit : member.value.members())
-      both.edit("limits").set(limit.key(), limit.value);
-  }
-  TUG_TRY(options, run_options_from(both));
+  TUG_TRY(options, run_options_from(overlaid(under, to_json(over))));
   options.cancel = over.cancel;
   options.observers = over.observers;
   options.values = over.values;

@@ -71,19 +71,24 @@ Result<void> check_price(const Limits& limits, const RunPlan& plan) {
               "give the model a price in [[models]], or set max_tokens too");
 }
 
+// What holds for the next segments too, without what the lineage or another field says already.
+Json lasting(RunOptions options) {
+  options.run_id.clear();
+  options.thread_id.clear();
+  options.agent.clear();
+  options.model.clear();
+  options.interactive = false;
+  return to_json(options);
+}
+
 payload::RunStarted started(const LiveRun& run, const std::string& prompt, RunOptions options,
                             const std::string& workspace) {
   payload::RunStarted data{
       .prompt = prompt, .model = run.plan->model_id, .constants = run.plan->digest.hex()};
   if (!workspace.empty()) data.root = workspace;
   if (options.limits != RunLimits{}) data.limits = write_json(options.limits);
-  // What the lineage or another field says already.
   options.limits = {};
-  options.run_id.clear();
-  options.thread_id.clear();
-  options.agent.clear();
-  options.model.clear();
-  Json rest = to_json(options);
+  Json rest = lasting(std::move(options));
   if (!rest.empty()) data.options = std::move(rest);
   return data;
 }
@@ -256,6 +261,7 @@ Task<Result<std::unique_ptr<HarnessCore::RootRun>>> HarnessCore::begin_root(
     payload::RunResumed resumed{.epoch = log->epoch(), .from_seq = log->last_seq() + 1};
     if (said) resumed.prompt = launch->prompt;
     if (run.plan->model_id != run.state.model) resumed.model = run.plan->model_id;
+    if (Json told = lasting(launch->options); !told.empty()) resumed.options = std::move(told);
     record(run, Kind::run_resumed, resumed, said);
     close_lost_children(*log, run.ctx.loop(), *fold);
     close_lost_acts(run);
@@ -330,6 +336,7 @@ Task<Result<RunResult>> HarnessCore::drive_below(std::shared_ptr<RunShared> shar
   TUG_CO_TRY(supported, check_supported(options));
   TUG_CO_TRY(plan, this->plan(options));
   TUG_CO_TRY(limits, limits_of(options));
+  TUG_CO_TRY(priced, check_price(limits, *plan));
   ChildSpec spec{.kind = NodeKind::run,
                  .call = ctx.id().call_id,
                  .run_id = RunId(options.run_id),

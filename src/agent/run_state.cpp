@@ -153,6 +153,9 @@ Result<void> resume_run(RunState& state, const Event& event) {
   state.limit.reset();
   state.failure.reset();
   if (const Json* model = event.data.find("model")) state.model = std::string(model->as_string());
+  if (const Json* options = event.data.find("options")) {
+    state.options = overlaid(std::move(state.options), *options);
+  }
   state.phase = answered ? Phase::admitting : Phase::ready;
   if (state.attempt) state.phase = Phase::asked;
   if (!state.calls.empty()) {
@@ -403,6 +406,20 @@ Result<void> apply(RunState& state, const Event& event) {
 void apply_below(RunState& state, const Event& event) {
   if (event.kind != Kind::model_completed && event.kind != Kind::model_failed) return;
   add(state.subtree, spending_in(event.data));
+}
+
+Json overlaid(Json under, const Json& over) {
+  if (!under.is_object()) under = Json::object();
+  for (const auto& member : over.members()) {
+    if (member.key() != "limits" || !under.contains("limits")) {
+      under.set(member.key(), member.value);
+      continue;
+    }
+    Json limits = under["limits"];
+    for (const auto& limit : member.value.members()) limits.set(limit.key(), limit.value);
+    under.set("limits", std::move(limits));
+  }
+  return under;
 }
 
 MessagePtr with_call_ids(MessagePtr message, Seq seq) {

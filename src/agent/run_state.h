@@ -98,6 +98,9 @@ Result<void> apply(RunState& state, const Event& event);
 // Takes a record of a run below this one: what the subtree has spent.
 void apply_below(RunState& state, const Event& event);
 
+// Options as data, `over` on top of `under`, limits one by one.
+Json overlaid(Json under, const Json& over);
+
 // The run as it stands.
 RunResult result_of(const RunState& state);
 RunStatusRecord status_of(const RunState& state);

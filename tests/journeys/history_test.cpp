@@ -190,6 +190,16 @@ TEST_F(History, AForkSharesHistoryUpToARecord) {
   }
 }
 
+TEST_F(History, ARunThatGoesOnKeepsItsToolsAndLimitsWhateverTheConfigurationSays) {
+  file("../config/tug/config.toml", "tools = [\"read\"]\n[limits]\nmax_turns = 1\n");
+  const std::string talk = script("talk.jsonl", {R"({"text":"hello"})"});
+  ASSERT_EQ(tug({"run", "-m", talk, "--tools", "none", "--max-turns", "5", "hi"}).exit, 0);
+  const Ran on = tug({"resume", "last", "count", "-m", model_, "-o", "stream-json"});
+  EXPECT_EQ(on.exit, 0) << on.err;
+  EXPECT_TRUE(has(on.out, "tool.unknown")) << "the run was started without tools";
+  EXPECT_TRUE(has(on.out, "two lines")) << "and with five turns";
+}
+
 TEST_F(History, ToolsSaysWhatThereIs) {
   const Json list = parse_json(tug({"tools", "--json"}).out).value();
   std::vector<std::string> names;

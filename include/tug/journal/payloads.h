@@ -36,6 +36,7 @@ struct RunResumed {
   std::uint64_t from_seq;
   std::optional<std::string> prompt;  // what the run is told as it goes on
   std::optional<std::string> model;   // when it goes on with another one
+  std::optional<Json> options;        // what it was told anew, limits included
 };
 // run.completed, run.failed, run.cancelled
 struct RunEnded {

@@ -40,8 +40,8 @@ class ToolCode {
   virtual Result<ToolWork> bind(Context& ctx, const Json& args) const = 0;
 };
 
-// Thrown by a handler: the model may try again with other arguments. The text is for the model; it
-// costs the tool's retry budget.
+// Thrown by a handler: the model may try again with other arguments. The text is for the model; the
+// result has `metadata.retry` true.
 class ModelRetry : public std::exception {
  public:
   explicit ModelRetry(std::string message) : message_(std::move(message)) {}
