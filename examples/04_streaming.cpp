@@ -37,10 +37,10 @@ int main() {
   tug::Harness sleeper{
       tug::testkit::slow(std::chrono::hours(1), tug::testkit::says("Good morning."))};
   const tug::Run run = sleeper.start("Wake me up", {.limits = {.max_turns = 5}});
-  while (auto event = run.next_event()) {
-    std::printf("%2llu  %s\n", static_cast<unsigned long long>(event->seq),
-                std::string(event->name()).c_str());
-    if (event->kind != tug::Kind::model_started) continue;
+  for (const tug::Event& event : run.events()) {
+    std::printf("%2llu  %s\n", static_cast<unsigned long long>(event.seq),
+                std::string(event.name()).c_str());
+    if (event.kind != tug::Kind::model_started) continue;
     print_status("during", run);
     run.cancel("changed my mind");
   }

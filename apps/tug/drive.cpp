@@ -124,7 +124,7 @@ int drive(const Options& options, Session& session,
   {
     Signals signals(run);
     while (watch.wants_events()) {
-      const std::vector<Event> events = run.events();
+      const std::vector<Event> events = run.next_events();
       if (events.empty()) break;
       for (const Event& event : events) watch.on_event(event);
       if (watch.text.broken()) reader_gone.request_stop();

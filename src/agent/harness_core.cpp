@@ -193,6 +193,7 @@ Run HarnessCore::start(std::unique_ptr<Launch> launch) {
     if (finished) launch->kind = Launch::Kind::follow;
   }
   auto shared = make_shared(*launch, loop);
+  if (launch->options.keep_events) shared->keep_events();
   Task<void> root = run_root(shared, std::move(launch));
   if (!engine_->start(loop, std::move(root))) shared->end(failed_result(closed_error()));
   return RunHandle::make(std::move(shared));

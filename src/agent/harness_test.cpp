@@ -32,8 +32,8 @@ TEST(Harness, EventsAreIteratedToTheTerminalOne) {
   harness.tool("shout", "Shouts", shout);
   tug::Run run = harness.start("go");
   std::vector<std::string> kinds;
-  while (auto event = run.next_event()) {
-    if (event->live == 0) kinds.emplace_back(event->name());
+  for (const Event& event : run.events()) {
+    if (event.live == 0) kinds.emplace_back(event.name());
   }
   EXPECT_EQ(kinds, (std::vector<std::string>{"run.started", "model.started", "model.completed",
                                              "tool.started", "tool.completed", "model.started",
@@ -56,10 +56,21 @@ TEST(Harness, ALaggingReaderLosesLiveEventsAndNeverRecords) {
   EXPECT_GT(live, 0u);
 }
 
+TEST(Harness, NoDeltaIsLostHoweverLateTheReaderComes) {
+  Rig rig(testkit::streaming("hello world", 4));
+  tug::Run run = rig.harness->start("go");
+  (void)run.wait();
+  std::string text;
+  for (const Event& event : run.events()) {
+    if (event.kind == Kind::model_delta) text += event.data["text"].as_string();
+  }
+  EXPECT_EQ(text, "hello world");
+}
+
 TEST(Harness, EventsAskedForAfterTheEndAreReadBackFromTheJournal) {
   Rig rig(scripted({calls("shout", R"({"text":"a"})"), says("b")}));
   rig.harness->tool("shout", "Shouts", shout);
-  tug::Run run = rig.harness->start("go", {.observers = {rig.seen}});
+  tug::Run run = rig.harness->start("go", {.observers = {rig.seen}, .keep_events = false});
   (void)run.wait();
   std::vector<std::string> kinds;
   while (auto event = run.next_event()) kinds.emplace_back(event->name());
@@ -69,7 +80,7 @@ TEST(Harness, EventsAskedForAfterTheEndAreReadBackFromTheJournal) {
 
 TEST(Harness, EventsAskedForInTheMiddleStartWithTheFirst) {
   Rig rig(slow(std::chrono::seconds(5), says("late")));
-  tug::Run run = rig.harness->start("go");
+  tug::Run run = rig.harness->start("go", {.keep_events = false});
   rig.engine->advance(std::chrono::seconds(1));
   std::vector<std::string> kinds;
   while (auto event = run.next_event()) {

@@ -64,7 +64,7 @@ Json to_json(const RunOptions& options) {
   // Binding all of them: a field that is added must be decided about here.
   const auto& [run_id, thread_id, agent, model, system_prompt, tools, tags, inherited_tags,
                metadata, inherited_metadata, configurable, limits, timeout, output_schema,
-               interactive, cancel, observers, values] = options;
+               interactive, cancel, observers, keep_events, values] = options;
   Json json = write_json(Plain{
       .run_id = given(run_id),
       .thread_id = given(thread_id),
@@ -112,6 +112,7 @@ Result<RunOptions> merged(const Json& under, const RunOptions& over) {
   TUG_TRY(options, run_options_from(overlaid(under, to_json(over))));
   options.cancel = over.cancel;
   options.observers = over.observers;
+  options.keep_events = over.keep_events;
   options.values = over.values;
   return options;
 }

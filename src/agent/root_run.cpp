@@ -8,6 +8,7 @@
 #include "core/try.h"
 #include "tug/core/codec.h"
 #include "tug/core/stop_link.h"
+#include "tug/core/utf8.h"
 
 namespace tug::detail {
 namespace {
@@ -54,8 +55,24 @@ Result<void> check_has_more(const RunId& root, const Transcript& transcript) {
               "say what comes next: give a prompt");
 }
 
+constexpr std::size_t kMaxIdBytes = 256;
+
+// An id is shown to people and stands in file names of others: no control bytes, no novels.
+Result<void> check_id(const std::string& id, std::string_view field) {
+  const bool plain = is_utf8(id) && std::ranges::none_of(
+                                        id, [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+  if (plain && id.size() <= kMaxIdBytes) return {};
+  return fail(ErrorKind::invalid,
+              std::string(field) + ": expected at most " + std::to_string(kMaxIdBytes) +
+                  " bytes of UTF-8 without control characters",
+              "leave it out for a new one");
+}
+
 // Better refused than silently left out.
 Result<void> check_supported(const RunOptions& options) {
+  TUG_TRY(run, check_id(options.run_id, "run_id"));
+  TUG_TRY(thread, check_id(options.thread_id, "thread_id"));
+  TUG_TRY(agent, check_id(options.agent, "agent"));
   if (!options.output_schema) return {};
   return fail(ErrorKind::unsupported, "output_schema: this version gives text only",
               "leave it out, and check the text yourself");

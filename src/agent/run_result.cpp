@@ -175,10 +175,12 @@ int exit_code(const RunResult& result) {
     case StopReason::paused:
     case StopReason::approval_required:
       return 8;
+    case StopReason::error:
+      // A damaged state folder is unusable, whoever finds out.
+      return result.error && result.error->detail_if<Damage>() ? 2 : 1;
     case StopReason::refusal:
     case StopReason::tool_retries_exceeded:
     case StopReason::unexpected_model_behavior:
-    case StopReason::error:
       return 1;
   }
   return 1;

@@ -310,7 +310,7 @@ std::optional<Event> Run::next_event() const {
   }
 }
 
-std::vector<Event> Run::events() const {
+std::vector<Event> Run::next_events() const {
   std::vector<Event> events;
   if (auto first = next_event()) events.push_back(*std::move(first));
   while (auto more = handle_->shared().take_event()) events.push_back(*std::move(more));

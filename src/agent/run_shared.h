@@ -40,6 +40,8 @@ class RunShared : public std::enable_shared_from_this<RunShared> {
   bool detached() const noexcept { return detached_; }
   // Somebody has a handle: what it may ask for is kept when the run has ended.
   void hold() noexcept { held_ = true; }
+  // Keeps events from the first on. Before the run begins.
+  void keep_events() noexcept { watched_ = complete_ = true; }
   // Once it has ended, or while it does not matter what else comes; null when there is none yet.
   std::optional<Event> take_event();
   Engine& engine() const noexcept { return *engine_; }

@@ -380,6 +380,25 @@ TEST(Run, AnEmptyPromptAndAnUnknownModelStartNothing) {
   EXPECT_TRUE(rig.store->list(10)->empty());
 }
 
+TEST(Run, AnIdWithControlBytesOrWithoutEndIsRefused) {
+  Rig rig(scripted({says("x")}));
+  for (const std::string& bad : {std::string("a\nb"), std::string("a\0b", 3), std::string("\xff"),
+                                 std::string(1000, 'x'), std::string("\x1b[2J")}) {
+    EXPECT_EQ(rig.harness->run("hi", {.run_id = bad}).error->kind(), ErrorKind::invalid);
+    EXPECT_EQ(rig.harness->run("hi", {.thread_id = bad}).error->kind(), ErrorKind::invalid);
+  }
+  EXPECT_EQ(rig.harness->run("hi", {.run_id = "gr\xc3\xbc\xc3\x9f"}).id.text(),
+            "gr\xc3\xbc\xc3\x9f");
+}
+
+TEST(Run, DamagedStateIsUnusableAndOtherErrorsAreFailures) {
+  RunResult result;
+  result.error = Error(ErrorKind::invalid, "x", "", Damage{"journal.db", "r", 1});
+  EXPECT_EQ(exit_code(result), 2);
+  result.error = Error(ErrorKind::internal, "x");
+  EXPECT_EQ(exit_code(result), 1);
+}
+
 TEST(Run, AnOptionThatThisVersionDoesNotKeepIsRefused) {
   Rig rig(scripted({says("x")}));
   const RunResult result =

@@ -52,6 +52,9 @@ struct RunOptions {
   // Not part of the data form.
   std::stop_token cancel;                        // the caller's own; one token can stop many runs
   std::vector<std::shared_ptr<Sink>> observers;  // see every event from the first on
+  // Whether the handle keeps events from the first on for `Run::events()`. Without it a run that
+  // nobody watches weighs less; records are read back when somebody asks, live ones are gone.
+  bool keep_events = true;
   // Typed values that the run's context starts with and everything below it inherits: what
   // `ctx.get<T>()`, `call.get<T>()` and Injected<T> fields find. They are not recorded, so whoever
   // resumes a run gives them again.

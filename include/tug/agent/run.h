@@ -5,6 +5,7 @@
 // not be called on a thread of the engine: there, `co_await run.result()`.
 #pragma once
 
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,6 +22,8 @@ namespace detail {
 class RunHandle;
 }
 
+class RunEvents;
+
 class Run {
  public:
   Run() noexcept = default;
@@ -34,13 +37,16 @@ class Run {
   Task<RunResult> result(Until until = {}) const;
   bool ended() const noexcept;
 
-  // The next events in order: every record of the run and of those below it (of one that was
-  // resumed: from `run.resumed` on), and the live ones that came since somebody first asked. Blocks
-  // until there is one; empty once the run has ended and all are read. Each event is handed out
-  // once, to whoever asks first. A reader that lags more than kEventBacklog behind loses live
-  // events, never records.
-  std::vector<Event> events() const;
+  // The events in order, live ones included, to the end of the run: its own and those of the runs
+  // below it; of one that was resumed, from `run.resumed` on. Each event is handed out once, to
+  // whoever asks first. A reader that lags more than kEventBacklog behind loses live events, never
+  // records.
+  //   for (const Event& event : run.events()) ..
+  RunEvents events() const;
+  // The next one; blocks until there is one. Nothing once the run has ended and all are read.
   std::optional<Event> next_event() const;
+  // Those that are there; blocks until there is one. Empty once the run has ended and all are read.
+  std::vector<Event> next_events() const;
   // On the run's own loop: from a tool that started a child.
   Task<std::optional<Event>> next_event_async(Until until = {}) const;
 
@@ -59,5 +65,40 @@ class Run {
   std::shared_ptr<detail::RunHandle> handle_;
 };
 inline constexpr std::size_t kEventBacklog = 4096;
+
+// What is left of a run's events, read as it is walked. Keeps the run's handle.
+class RunEvents {
+ public:
+  class Iterator {
+   public:
+    using value_type = Event;
+    using difference_type = std::ptrdiff_t;
+    const Event& operator*() const noexcept { return *event_; }
+    const Event* operator->() const noexcept { return &*event_; }
+    Iterator& operator++() {
+      event_ = run_.next_event();
+      return *this;
+    }
+    void operator++(int) { ++*this; }
+    friend bool operator==(const Iterator& at, std::default_sentinel_t) noexcept {
+      return !at.event_;
+    }
+
+   private:
+    friend class RunEvents;
+    explicit Iterator(Run run) : run_(std::move(run)), event_(run_.next_event()) {}
+    Run run_;
+    std::optional<Event> event_;
+  };
+
+  Iterator begin() const { return Iterator(run_); }
+  std::default_sentinel_t end() const noexcept { return {}; }
+
+ private:
+  friend class Run;
+  explicit RunEvents(Run run) noexcept : run_(std::move(run)) {}
+  Run run_;
+};
+inline RunEvents Run::events() const { return RunEvents(*this); }
 
 }  // namespace tug

@@ -1,0 +1,7 @@
+// What nearly every test uses, parsed once.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "../src/precompiled.h"
