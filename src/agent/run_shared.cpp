@@ -96,9 +96,12 @@ std::shared_ptr<const RunResult> RunShared::result() const {
   return result_;
 }
 
-// On the run's own loop at once, from anywhere else by mail.
+// On the run's own loop at once, from anywhere else by mail. Mail does not keep a run: the run
+// keeps its engine, and the engine its mail.
 void RunShared::cancel(CancelReason reason) noexcept {
-  auto act = [self = shared_from_this(), reason = std::move(reason)]() noexcept {
+  auto act = [weak = weak_from_this(), reason = std::move(reason)]() noexcept {
+    const auto self = weak.lock();
+    if (!self) return;
     if (self->live_) return self->live_->ctx.cancel().request(reason);
     if (!self->ended()) self->cancelled_early_ = reason;
   };
@@ -107,7 +110,9 @@ void RunShared::cancel(CancelReason reason) noexcept {
 }
 
 void RunShared::pause(std::string reason) noexcept {
-  auto act = [self = shared_from_this(), reason = std::move(reason)]() noexcept {
+  auto act = [weak = weak_from_this(), reason = std::move(reason)]() noexcept {
+    const auto self = weak.lock();
+    if (!self) return;
     if (self->live_) {
       self->live_->tree.pause = reason;
     } else {
@@ -156,9 +161,10 @@ Task<RunResult> RunShared::wait(Until until) {
       word->waiters.wake_all();
     });
   };
-  mailbox_->post([self, tell]() noexcept {
-    if (self->ended()) return tell();
-    self->told_.push_back(tell);
+  mailbox_->post([weak = weak_from_this(), tell]() noexcept {
+    const auto run = weak.lock();
+    if (!run || run->ended()) return tell();
+    run->told_.push_back(tell);
   });
   while (!word->said && !ended()) {
     const Woken woken = co_await word->waiters.wait(until);
