@@ -9,10 +9,6 @@ namespace {
 
 constexpr std::int64_t kDefaultOutputTokens = 4096;
 
-std::int64_t milliseconds(Duration duration) {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
-}
-
 ModelRequest request_of(const LiveRun& run) {
   return {.system = run.plan->system,
           .transcript = run.state.transcript,
@@ -121,9 +117,7 @@ class AttemptPartner {
                                  .finish = std::string(name_of(turn.finish)),
                                  .usage = turn.usage};
     for (const ToolCall* asked : message->tool_calls()) {
-      auto parsed = parse_json(asked->arguments);
-      said.tool_calls.push_back(
-          {asked->id.text(), asked->tool, parsed ? *std::move(parsed) : Json(asked->arguments)});
+      said.tool_calls.push_back({asked->id.text(), asked->tool, arguments_of(*asked)});
     }
     said.cost = cost_of(turn);
     said.duration_ms = milliseconds(run_.ctx.loop().wall() - open.started);

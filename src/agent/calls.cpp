@@ -8,11 +8,6 @@
 namespace tug {
 namespace {
 
-Json arguments_of(const ToolCall& call) {
-  auto parsed = parse_json(call.arguments);
-  return parsed ? *std::move(parsed) : Json(call.arguments);
-}
-
 std::vector<std::string> names_of(const ToolSet& tools) {
   std::vector<std::string> names;
   for (const ToolPtr& tool : tools.all()) names.push_back(tool->name());
@@ -78,7 +73,7 @@ void record_end(LiveRun& run, const OpenCall& open, std::uint32_t index, ToolRes
                            .index = index,
                            .ok = result.ok,
                            .output = std::move(result.content)};
-  ended.duration_ms = std::chrono::duration_cast<std::chrono::milliseconds>(took).count();
+  ended.duration_ms = milliseconds(took);
   Kind kind = Kind::tool_completed;
   if (!result.ok) {
     const std::string type(result.metadata["error_type"].as_string());
@@ -138,12 +133,7 @@ void admit(LiveRun& run) {
   }
   auto hold = run.ctx.budget().hold({.tool_calls = static_cast<std::int64_t>(undecided.size())});
   if (!hold) {
-    const Limit* limit = hold.error().detail_if<Limit>();
-    record(run, Kind::limit_reached,
-           payload::LimitReached{.limit = std::string(name_of(limit->kind)),
-                                 .max = limit->limit,
-                                 .used = limit->used,
-                                 .scope = limit->scope});
+    record_limit(run, *hold.error().detail_if<Limit>());
     return;
   }
   hold->settle(hold->amount());

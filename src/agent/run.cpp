@@ -30,7 +30,7 @@ Kind terminal_kind(RunStatus status) {
   // The record has the time that its result was reckoned with: a fold comes to the same.
   const Time now = run.ctx.loop().wall();
   const Duration alive = run.state.alive_at(now);
-  result.duration_ms = std::chrono::duration_cast<std::chrono::milliseconds>(alive).count();
+  result.duration_ms = milliseconds(alive);
   const std::string stop(name_of(ending.stop));
   if (ending.status == RunStatus::parked) {
     record(run, Kind::run_paused,
@@ -76,14 +76,6 @@ Ending after(const LiveRun& run, const Error& failure) {
   return {RunStatus::failed, provider ? StopReason::provider_error : StopReason::error, failure};
 }
 
-void reach(LiveRun& run, const Limit& limit) {
-  record(run, Kind::limit_reached,
-         payload::LimitReached{.limit = std::string(name_of(limit.kind)),
-                               .max = limit.limit,
-                               .used = limit.used,
-                               .scope = limit.scope});
-}
-
 // Whether the run ends here rather than doing what comes next.
 std::optional<Ending> checkpoint(LiveRun& run) {
   const RunState& state = run.state;
@@ -91,7 +83,7 @@ std::optional<Ending> checkpoint(LiveRun& run) {
   if (run.ctx.cancelled()) return cancelled(run);
   auto in_time = run.ctx.budget().check_deadline(run.ctx.loop().now());
   if (!in_time) {
-    reach(run, *in_time.error().detail_if<Limit>());
+    record_limit(run, *in_time.error().detail_if<Limit>());
     return Ending{RunStatus::completed, StopReason::limit_reached, state.limit};
   }
   if (state.failure) return after(run, *state.failure);
@@ -116,7 +108,7 @@ std::optional<Ending> prepare(LiveRun& run) {
   auto begun = begin_attempt(run);
   if (begun) return std::nullopt;
   if (const Limit* limit = begun.error().detail_if<Limit>()) {
-    reach(run, *limit);
+    record_limit(run, *limit);
     return Ending{RunStatus::completed, StopReason::limit_reached, run.state.limit};
   }
   return Ending{RunStatus::failed, StopReason::error, begun.error()};

@@ -9,10 +9,6 @@ namespace {
 
 constexpr std::size_t kSummaryPrompt = 200;
 
-std::int64_t milliseconds(Duration duration) {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
-}
-
 Json to_json(const Spending& spending) {
   return Json::object({{"usage", JsonForm<Usage>::write(spending.usage)},
                        {"cost", JsonForm<Cost>::write(spending.cost)}});

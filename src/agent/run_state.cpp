@@ -64,12 +64,6 @@ void read_window(RunState& state, const Json& model, const Json& window) {
   state.window.source = text_of(window, "source");
 }
 
-// As JSON where they are JSON, else as the text the model wrote.
-Json arguments_of(const ToolCall& call) {
-  auto parsed = parse_json(call.arguments);
-  return parsed ? *std::move(parsed) : Json(call.arguments);
-}
-
 // What a call became, in the order of the calls.
 void keep_records(RunState& state) {
   for (OpenCall& open : state.calls) {
@@ -317,6 +311,15 @@ Result<void> end_run(RunState& state, const Event& event) {
 }
 
 }  // namespace
+
+Json arguments_of(const ToolCall& call) {
+  auto parsed = parse_json(call.arguments);
+  return parsed ? *std::move(parsed) : Json(call.arguments);
+}
+
+std::int64_t milliseconds(Duration duration) noexcept {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
+}
 
 Error limit_error(const Limit& limit) {
   const bool clock = limit.kind == LimitKind::wall_clock;

@@ -111,6 +111,10 @@ Json summary_of(const RunState& state);
 Result<void> close_calls(RunState& state, const std::string& reason);
 // The same message with our ids: `seq` is that of the attempt that brought it.
 MessagePtr with_call_ids(MessagePtr message, Seq seq);
+// What a call was asked with: JSON where it is JSON, else the text the model wrote.
+Json arguments_of(const ToolCall& call);
+// Whole milliseconds, as records and results have them.
+std::int64_t milliseconds(Duration duration) noexcept;
 // What a run that reached a limit says.
 Error limit_error(const Limit& limit);
 // What a model is told about a call that its run will never answer.

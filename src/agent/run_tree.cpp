@@ -69,6 +69,14 @@ Seq record_data(LiveRun& run, Kind kind, Json data, MessagePtr message, Time ts)
   return log.emit(std::move(event));
 }
 
+void record_limit(LiveRun& run, const Limit& limit) {
+  record(run, Kind::limit_reached,
+         payload::LimitReached{.limit = std::string(name_of(limit.kind)),
+                               .max = limit.limit,
+                               .used = limit.used,
+                               .scope = limit.scope});
+}
+
 payload::ErrorData error_data(const Error& error) {
   const Json json = to_json(error);
   payload::ErrorData data{.kind = std::string(name_of(error.kind())), .message = error.message()};

@@ -70,6 +70,9 @@ Seq record(LiveRun& run, Kind kind, const Payload& payload, MessagePtr message =
   return record_data(run, kind, write_json(payload), std::move(message), ts);
 }
 
+// The limit that ends the run.
+void record_limit(LiveRun& run, const Limit& limit);
+
 payload::ErrorData error_data(const Error& error);
 
 }  // namespace tug
