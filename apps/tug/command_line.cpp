@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <cstdio>
 
 #include "tug/core/nearest.h"
@@ -47,32 +46,12 @@ std::vector<std::string_view> names_of(std::span<const Command> commands) {
   return names;
 }
 
-// Letters wrong, missing, too many or swapped with a neighbour, up to 3 (which is "more than two").
-std::size_t edits(std::string_view a, std::string_view b) {
-  constexpr std::size_t kMost = 24;
-  if (a.size() > kMost || b.size() > kMost) return 3;
-  using Row = std::array<std::size_t, kMost + 1>;
-  Row before{}, last{}, row{};
-  for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1])});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        row[j] = std::min(row[j], before[j - 2] + 1);
-    }
-    before = last;
-    last = row;
-  }
-  return std::min<std::size_t>(last[b.size()], 3);
-}
-
 // The command that a single word was probably meant to be: the nearest within two edits.
 std::string meant_command(std::string_view word, std::span<const Command> commands) {
   std::string nearest;
   std::size_t least = 3;
   for (const Command& command : commands) {
-    const std::size_t away = edits(word, command.name);
+    const std::size_t away = edits_between(word, command.name);
     if (away < least && away < std::string_view(command.name).size()) {
       least = away;
       nearest = command.name;

@@ -37,6 +37,12 @@ Result<RunFlags> with_folder(RunFlags flags, const GoOn& found) {
   return flags;
 }
 
+Result<Session> session_of(const Options& options, const GoOnRequest& request, const GoOn& found) {
+  TUG_TRY(flags, with_folder(request.flags, found));
+  return open_session(options, flags, found.store,
+                      std::string(found.root.summary["model"].as_string()));
+}
+
 Result<GoOn> find_what(const Options& options, GoOnRequest request) {
   if (request.last) {
     if (!request.prompt.empty()) {
@@ -80,10 +86,7 @@ int resume(const Options& options, const GoOnRequest& request) {
                   " \"and now ..\""),
         unusable);
   }
-  auto flags = with_folder(request.flags, *found);
-  if (!flags) return report(options, flags.error(), unusable);
-  auto session = open_session(options, *flags, found->store,
-                              std::string(found->root.summary["model"].as_string()));
+  auto session = session_of(options, request, *found);
   if (!session) return report(options, session.error(), unusable);
   return drive(options, *session, [&](Harness& harness, RunOptions run_options) {
     return harness.resume(found->root.who->run_id, found->prompt, std::move(run_options));
@@ -106,10 +109,7 @@ int fork(const Options& options, const GoOnRequest& request) {
   if (!found) return report(options, found.error(), unusable);
   auto at = seq_from(request.at, found->root.last_seq);
   if (!at) return report(options, at.error(), unusable);
-  auto flags = with_folder(request.flags, *found);
-  if (!flags) return report(options, flags.error(), unusable);
-  auto session = open_session(options, *flags, found->store,
-                              std::string(found->root.summary["model"].as_string()));
+  auto session = session_of(options, request, *found);
   if (!session) return report(options, session.error(), unusable);
   return drive(options, *session, [&](Harness& harness, RunOptions run_options) {
     return harness.fork(found->root.who->run_id, *at, found->prompt, std::move(run_options));

@@ -20,8 +20,21 @@ std::string plain_letters(std::string_view name) {
   return plain;
 }
 
-// Insertions, deletions, replacements and swaps of neighbours.
-std::size_t edits(std::string_view a, std::string_view b) {
+std::size_t distance(std::string_view wanted, std::string_view known) {
+  const std::size_t shorter = std::min(wanted.size(), known.size());
+  const std::size_t wrong = edits_between(wanted, known);
+  if (wrong <= std::max<std::size_t>(1, std::max(wanted.size(), known.size()) / 3) &&
+      wrong < shorter) {
+    return wrong;
+  }
+  const bool contained = wanted.find(known) != wanted.npos || known.find(wanted) != known.npos;
+  return contained && shorter >= 3 ? kFar - 1 : kFar;
+}
+
+}  // namespace
+
+std::size_t edits_between(std::string_view a, std::string_view b) {
+  if (a.size() > kMaxLength || b.size() > kMaxLength) return std::max(a.size(), b.size());
   using Row = std::array<std::size_t, kMaxLength + 1>;
   Row before{}, last{}, row{};
   for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
@@ -38,19 +51,6 @@ std::size_t edits(std::string_view a, std::string_view b) {
   }
   return last[b.size()];
 }
-
-std::size_t distance(std::string_view wanted, std::string_view known) {
-  const std::size_t shorter = std::min(wanted.size(), known.size());
-  const std::size_t wrong = edits(wanted, known);
-  if (wrong <= std::max<std::size_t>(1, std::max(wanted.size(), known.size()) / 3) &&
-      wrong < shorter) {
-    return wrong;
-  }
-  const bool contained = wanted.find(known) != wanted.npos || known.find(wanted) != known.npos;
-  return contained && shorter >= 3 ? kFar - 1 : kFar;
-}
-
-}  // namespace
 
 std::string_view nearest_name(std::string_view wanted, std::span<const std::string_view> known) {
   std::string_view nearest;
