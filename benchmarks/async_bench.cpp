@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/manual_loop.h"
+#include "resident.h"
 #include "tug/core/cancel.h"
 #include "tug/core/scope.h"
 #include "tug/core/sync.h"
@@ -20,15 +21,6 @@ namespace {
 std::size_t heap_in_use() {
   const struct mallinfo2 info = mallinfo2();
   return info.uordblks + info.hblkhd;
-}
-
-std::size_t resident_bytes() {
-  std::size_t pages = 0, resident = 0;
-  if (FILE* file = std::fopen("/proc/self/statm", "r")) {
-    if (std::fscanf(file, "%zu %zu", &pages, &resident) != 2) resident = 0;
-    std::fclose(file);
-  }
-  return resident * 4096;
 }
 
 Task<void> park(WaitList& list, Until until) { co_await list.wait(until); }

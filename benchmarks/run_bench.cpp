@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "resident.h"
 #include "tug/agent/harness.h"
 #include "tug/io/engine.h"
 #include "tug/journal/sink.h"
@@ -13,15 +14,6 @@
 
 namespace tug {
 namespace {
-
-std::size_t resident_bytes() {
-  std::size_t pages = 0, resident = 0;
-  if (FILE* file = std::fopen("/proc/self/statm", "r")) {
-    if (std::fscanf(file, "%zu %zu", &pages, &resident) != 2) resident = 0;
-    std::fclose(file);
-  }
-  return resident * 4096;
-}
 
 class Counting final : public Sink {
  public:
