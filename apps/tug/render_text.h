@@ -5,7 +5,7 @@
 
 #include "harmless_text.h"
 #include "status_line.h"
-#include "tug/agent/result.h"
+#include "tug/context/run_result.h"
 
 namespace tug::cli {
 

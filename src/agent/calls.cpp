@@ -79,7 +79,7 @@ void record_end(LiveRun& run, const OpenCall& open, std::uint32_t index, ToolRes
     const std::string type(result.metadata["error_type"].as_string());
     kind = type == "OutcomeUnknown" ? Kind::tool_outcome_unknown : Kind::tool_failed;
     ended.error_type = type;
-    if (type == "ToolCallCancelled") ended.cancelled = true;
+    if (type == "ToolCallCancelled") ended.cancelled = true;  // by a hook
     ended.retryable = result.metadata["retry"].as_bool();
     if (const Json* kept = result.metadata.find("retry_kind")) {
       ended.retry_kind = std::string(kept->as_string());
@@ -97,7 +97,7 @@ class CallPartners final : public BatchObserver {
   CallPartners(const CallPartners&) = delete;
   CallPartners& operator=(const CallPartners&) = delete;
   ~CallPartners() override {
-    if (left_ > 0) end_all("the call was left unfinished", "ToolException");
+    if (left_ > 0) end_all("the call was left unfinished", "Exception");
   }
 
   void on_end(std::size_t index, ToolResult result, Duration took) override {
@@ -190,7 +190,7 @@ Task<void> run_calls(LiveRun& run) {
     auto durable = run.ctx.events().durable(gate, until_of(run));
     Result<void> written = co_await std::move(durable);
     if (!written) {
-      partners.end_all(written.error().message(), "ToolCallCancelled");
+      partners.end_all(written.error().message(), "Cancelled");
       co_return;
     }
   }

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "agent/run_tree.h"
-#include "tug/agent/result.h"
+#include "tug/context/run_result.h"
 #include "tug/core/task.h"
 #include "tug/core/wait.h"
 #include "tug/io/engine.h"

@@ -338,7 +338,7 @@ Result<void> close_calls(RunState& state, const std::string& reason) {
       finished.push_back(*open.result);
       continue;
     }
-    open.result = ToolResult::error(reason, "ToolCallCancelled");
+    open.result = ToolResult::error(reason, "Cancelled");
     open.result->call = open.call.id;
     open.result->tool = open.call.tool;
   }
@@ -378,7 +378,7 @@ Result<void> apply(RunState& state, const Event& event) {
       applied = refuse_call(state, event, "InvalidArguments");
       break;
     case Kind::tool_denied:
-      applied = refuse_call(state, event, "ToolCallDenied");
+      applied = refuse_call(state, event, "ApprovalRejected");
       break;
     case Kind::tool_completed:
     case Kind::tool_failed:

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "tug/agent/result.h"
 #include "tug/context/budget.h"
+#include "tug/context/run_result.h"
 #include "tug/context/transcript.h"
 #include "tug/core/model_turn.h"
 #include "tug/journal/event.h"

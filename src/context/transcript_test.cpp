@@ -160,7 +160,7 @@ TEST(Transcript, CloseOpenAnswersWhatIsNotFinished) {
   EXPECT_FALSE(transcript.close_open("cancelled", {result_for("4.0")}));
   auto message = transcript.close_open("cancelled by the user", {result_for("3.1", "done")});
   ASSERT_TRUE(message);
-  ToolResult left = ToolResult::error("cancelled by the user", "ToolCallCancelled");
+  ToolResult left = ToolResult::error("cancelled by the user", "Cancelled");
   left.call = CallId("3.0"), left.tool = "a";
   ToolResult done = result_for("3.1", "done");
   done.tool = "b";

@@ -119,7 +119,7 @@ TEST_F(Batch, OneSequentialToolPutsAllInCallOrder) {
   auto tool = made(make_tool("meet", "d", &Barrier::meet, barrier));
   auto alone = made(make_tool("alone", "d", &Barrier::meet, barrier, {.sequential = true}));
   const Told told = run({{tool}, {alone}});
-  EXPECT_EQ(shown(told.results[0]), R"(error nobody came {"error_type":"ToolError"})");
+  EXPECT_EQ(shown(told.results[0]), R"(error nobody came {"error_type":"Exception"})");
   EXPECT_EQ(shown(told.results[1]), "ok met");
   EXPECT_EQ(told.story, (std::vector<std::string>{"begin 0", "end 0", "begin 1", "end 1"}));
 }
@@ -214,7 +214,7 @@ TEST_F(Batch, WhatHasNotBegunWhenTheRunIsCancelledNeverDoes) {
   ASSERT_TRUE(ended);
   const std::string cancelled =
       "error the call was cancelled: enough "
-      R"({"error_type":"ToolCallCancelled","cancelled":true})";
+      R"({"error_type":"Cancelled","cancelled":true})";
   EXPECT_EQ(shown(told.results[0]), "ok ended all the same");
   EXPECT_EQ(shown(told.results[1]), cancelled);
   EXPECT_EQ(shown(told.results[2]), cancelled);

@@ -72,10 +72,10 @@ ToolResult thrown_result() noexcept {
     set_metadata(result, "retry", true);
     return result;
   } catch (const std::exception& thrown) {
-    return ToolResult::error(std::string("the tool failed: ") + thrown.what(), "ToolException");
+    return ToolResult::error(std::string("the tool failed: ") + thrown.what(), "Exception");
   } catch (...) {
     return ToolResult::error("the tool failed: it threw something that is not a std::exception",
-                             "ToolException");
+                             "Exception");
   }
 }
 
@@ -105,7 +105,7 @@ ToolResult sealed(const Tool& tool, const CallId& call, ToolResult result) {
     set_metadata(result, "bytes", bytes);
   }
   if (result.ok && !cut && tool.returns()) check_output(*tool.returns(), tool, result);
-  if (!result.ok && !result.metadata["error_type"].is_string()) set_error_type(result, "ToolError");
+  if (!result.ok && !result.metadata["error_type"].is_string()) set_error_type(result, "Exception");
   return result;
 }
 

@@ -10,7 +10,7 @@
 
 namespace tug {
 
-// The exception in flight as a result: ModelRetry or ToolException. Call only inside a catch block.
+// The exception in flight as a result: ModelRetry or Exception. Call only inside a catch block.
 ToolResult thrown_result() noexcept;
 
 // Well-formed and at most `limit` bytes: head and tail with a note between them when it is more.

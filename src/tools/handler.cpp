@@ -33,7 +33,7 @@ std::string_view type_name(std::string_view printed) {
 
 ToolResult done_result() { return ToolResult::text("done"); }
 ToolResult empty_task_result() {
-  return ToolResult::error("the tool's handler gave an empty task", "ToolError");
+  return ToolResult::error("the tool's handler gave an empty task", "Exception");
 }
 
 std::shared_ptr<const void> shared_value(const Context& ctx, TypeKey key) { return ctx.share(key); }

@@ -44,7 +44,7 @@ ToolResult stopped_result(const Context& ctx) {
   std::string text = "the call was cancelled";
   const CancelReason* reason = ctx.cancel_reason();
   if (reason && !reason->text.empty()) text += ": " + reason->text;
-  ToolResult result = ToolResult::error(std::move(text), "ToolCallCancelled");
+  ToolResult result = ToolResult::error(std::move(text), "Cancelled");
   set_metadata(result, "cancelled", true);
   return result;
 }
@@ -73,11 +73,11 @@ ToolResult settled(Result<ToolResult> answer, const Context& ctx, const Deadline
       limit->kind == LimitKind::wall_clock) {
     return timeout_result(deadline);
   }
-  return ToolResult::error(to_string(error), "ToolError");
+  return ToolResult::error(to_string(error), "Exception");
 }
 
 ToolResult refused(const Error& error) {
-  if (error.kind() != ErrorKind::invalid) return ToolResult::error(to_string(error), "ToolError");
+  if (error.kind() != ErrorKind::invalid) return ToolResult::error(to_string(error), "Exception");
   ToolResult result = ToolResult::error(to_string(error), "InvalidArguments");
   set_metadata(result, "retry", true);
   return result;
@@ -108,7 +108,7 @@ Task<ToolResult> run_on_pool(const Tool& tool, PoolWork work, const Context& ctx
   Engine* engine = ctx.services().get<Engine>();
   if (!engine) {
     co_return ToolResult::error("the tool needs the worker pool, and the services have no Engine",
-                                "ToolError");
+                                "Exception");
   }
   Invocation call(ctx, {});
   InvocationStart::Open open(call);

@@ -42,14 +42,14 @@ TEST_F(Invoke, WhatAHandlerThrowsIsAResult) {
     throw std::runtime_error("disk on fire");
   };
   const auto no_coroutine = []() -> Task<std::string> { throw std::runtime_error("disk on fire"); };
-  const std::string said = R"(error the tool failed: disk on fire {"error_type":"ToolException"})";
+  const std::string said = R"(error the tool failed: disk on fire {"error_type":"Exception"})";
   EXPECT_EQ(shown(result(throws)), said);
   EXPECT_EQ(shown(inline_result(throws)), said);
   EXPECT_EQ(shown(result(task)), said);
   EXPECT_EQ(shown(result(no_coroutine)), said);
   EXPECT_EQ(shown(result([] { throw 3; })),
             "error the tool failed: it threw something that is not a std::exception "
-            R"({"error_type":"ToolException"})");
+            R"({"error_type":"Exception"})");
   EXPECT_TRUE(is_utf8(result([] { throw std::runtime_error("\xff"); }).content));
 }
 
@@ -72,11 +72,11 @@ TEST_F(Invoke, AnErrorKeepsTheHandlersWordAndMetadata) {
               return ToolResult{
                   .ok = false, .content = "bad", .metadata = Json::object({{"line", 3}})};
             })),
-            R"(error bad {"line":3,"error_type":"ToolError"})");
+            R"(error bad {"line":3,"error_type":"Exception"})");
   EXPECT_EQ(shown(result([] {
               return ToolResult{.ok = false, .content = "bad", .metadata = Json::array({1})};
             })),
-            R"(error bad {"metadata":[1],"error_type":"ToolError"})");
+            R"(error bad {"metadata":[1],"error_type":"Exception"})");
 }
 
 TEST_F(Invoke, ACoroutineThatSleepsForeverTimesOut) {
@@ -160,7 +160,7 @@ TEST_F(Invoke, ACancelledCallSaysWhoStoppedIt) {
   };
   const std::string said =
       "error the call was cancelled: enough "
-      R"({"error_type":"ToolCallCancelled","cancelled":true})";
+      R"({"error_type":"Cancelled","cancelled":true})";
   EXPECT_EQ(shown(*world.run([&](Context root) { return body(root, waits); })), said);
   // One that is cancelled before it begins never does.
   int runs = 0;
@@ -174,7 +174,7 @@ TEST_F(Invoke, ACancelledCallSaysWhoStoppedIt) {
 
 TEST_F(Invoke, AnEmptyTaskIsAnError) {
   const std::string said =
-      R"(error the tool's handler gave an empty task {"error_type":"ToolError"})";
+      R"(error the tool's handler gave an empty task {"error_type":"Exception"})";
   EXPECT_EQ(shown(result([]() -> Task<int> { return {}; })), said);
   ToolSpec spec;
   spec.name = "t";
@@ -186,7 +186,7 @@ TEST_F(Invoke, WithoutAnEnginePoolWorkIsAnError) {
   world.services = Services::Builder(1).build();
   EXPECT_EQ(shown(result([] {})),
             "error the tool needs the worker pool, and the services have no Engine "
-            R"({"error_type":"ToolError"})");
+            R"({"error_type":"Exception"})");
   EXPECT_EQ(shown(inline_result([] {})), "ok done");
 }
 

@@ -211,7 +211,7 @@ TEST_F(RealPool, ACancelledRunStopsItsFunctions) {
   ASSERT_TRUE(both);
   EXPECT_EQ(shown(std::get<0>(*both)),
             "error the call was cancelled: enough "
-            R"({"error_type":"ToolCallCancelled","cancelled":true})");
+            R"({"error_type":"Cancelled","cancelled":true})");
 }
 
 TEST_F(RealPool, ManyThreadsMayPostAtOnce) {

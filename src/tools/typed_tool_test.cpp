@@ -150,12 +150,12 @@ TEST_F(TypedTool, AnAnswerOfAnyKindBecomesTheEnvelope) {
   EXPECT_EQ(none([]() -> Result<int> { return 7; }), "ok 7");
   EXPECT_EQ(none([]() -> Result<void> { return {}; }), "ok done");
   EXPECT_EQ(none([]() -> Result<int> { return fail(ErrorKind::denied, "no", "ask"); }),
-            R"(error no (ask) {"error_type":"ToolError"})");
+            R"(error no (ask) {"error_type":"Exception"})");
   EXPECT_EQ(none([]() -> Task<void> { co_return; }), "ok done");
   EXPECT_EQ(none([]() -> Task<int> { co_return 5; }), "ok 5");
   EXPECT_EQ(none([]() -> Task<Result<void>> { co_return Result<void>(); }), "ok done");
   EXPECT_EQ(none([]() -> Task<Result<Where>> { co_return fail(ErrorKind::invalid, "bad"); }),
-            R"(error bad {"error_type":"ToolError"})");
+            R"(error bad {"error_type":"Exception"})");
 }
 
 TEST_F(TypedTool, InjectedFieldsComeFromTheContextAndNeverFromTheModel) {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tug/agent/result.h"
+#include "tug/context/run_result.h"
 #include "tug/core/error.h"
 #include "tug/journal/record_store.h"
 

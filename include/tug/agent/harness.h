@@ -17,8 +17,8 @@
 #include <utility>
 
 #include "tug/agent/options.h"
-#include "tug/agent/result.h"
 #include "tug/agent/run.h"
+#include "tug/context/run_result.h"
 #include "tug/core/task.h"
 #include "tug/model/model.h"
 #include "tug/tools/typed_tool.h"

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "tug/agent/result.h"
+#include "tug/context/run_result.h"
 #include "tug/core/task.h"
 #include "tug/core/wait.h"
 #include "tug/journal/event.h"

@@ -126,7 +126,7 @@ class Transcript {
   // Closes the open calls where not all can be answered: `finished` ones keep their results, the
   // others get an error result with `reason` as its text. Null when no call is open.
   Result<MessagePtr> close_open(std::string_view reason, std::vector<ToolResult> finished = {},
-                                std::string_view error_type = "ToolCallCancelled");
+                                std::string_view error_type = "Cancelled");
 
   // What views replace, oldest first. A boundary covers at least one message, cuts no call from its
   // result, and either covers an earlier one whole or stays clear of it; its replacement is a legal

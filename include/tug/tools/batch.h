@@ -28,7 +28,7 @@ struct BatchCall {
 };
 
 // Told on the loop when a call begins to run and when it has ended, in that order, once each. A
-// call that never began because the run was cancelled ends with ToolCallCancelled.
+// call that never began because the run was cancelled ends with Cancelled.
 class BatchObserver {
  public:
   virtual ~BatchObserver() = default;

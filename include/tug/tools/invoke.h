@@ -34,11 +34,11 @@ inline constexpr std::size_t kMaxToolOutput = 1u << 20;
 // `metadata.error_type` names what went wrong: the tool's own word, or one of
 //   InvalidArguments   the struct could not be read
 //   InjectedValueMissing  the context has no value for an Injected field
-//   ToolError          the handler answered with an error, or with ok false and no word of its own
-//   ToolException      it threw
+//   Exception          the handler threw, answered with an error, or with ok false and no word of
+//                      its own
 //   ModelRetry         it threw that; metadata.retry is true
 //   Timeout            spec.timeout, or the budget's deadline if that is nearer, stopped it
-//   ToolCallCancelled  the context was cancelled; metadata.cancelled is true
+//   Cancelled          the context was cancelled; metadata.cancelled is true
 //   OutcomeUnknown     it was stopped, did not end and was abandoned
 //   InvalidToolOutput  spec.returns does not allow what it answered (text that is no JSON is
 //   checked
