@@ -38,6 +38,15 @@ Harness& Harness::add(Result<ToolPtr> tool) {
   core_->add(std::move(tool));
   return *this;
 }
+Harness& Harness::add(const ToolSet& tools) {
+  for (const ToolPtr& tool : tools.all()) core_->add(tool);
+  return *this;
+}
+bool Harness::remove(std::string_view name) { return core_->remove(name); }
+Harness& Harness::use(MiddlewarePtr middleware) {
+  core_->use(std::move(middleware));
+  return *this;
+}
 Harness& Harness::system_prompt(std::string text) {
   core_->set_system_prompt(std::move(text));
   return *this;

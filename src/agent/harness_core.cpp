@@ -13,6 +13,18 @@ Error closed_error() {
   return Error(ErrorKind::invalid, "the harness is closed", "make another one");
 }
 
+std::string origin_of(const Tool& tool) {
+  const std::string& uri = tool.spec().origin.uri;
+  return uri.empty() ? "built in" : uri;
+}
+
+Failure taken_twice(const Tool& first, const Tool& second) {
+  return fail(ErrorKind::invalid,
+              "two tools are named \"" + first.name() + "\": one is " + origin_of(first) +
+                  ", the other " + origin_of(second),
+              "rename one, or remove the first with Harness::remove");
+}
+
 Result<std::shared_ptr<RecordStore>> open_store(const HarnessOptions& options) {
   if (options.store) return options.store;
   if (options.state_dir.empty()) return std::shared_ptr(make_memory_record_store());
@@ -74,10 +86,26 @@ void HarnessCore::add(Result<ToolPtr> tool) {
   std::scoped_lock lock(mutex_);
   usual_.reset();
   if (tool) {
+    if (const Tool* other = tools_.find((*tool)->name())) tool = taken_twice(*other, **tool);
+  }
+  if (tool) {
     tools_.add(*std::move(tool));
   } else if (!bad_tool_) {
     bad_tool_ = tool.error();
   }
+}
+
+bool HarnessCore::remove(std::string_view name) {
+  std::scoped_lock lock(mutex_);
+  usual_.reset();
+  return tools_.remove(name);
+}
+
+void HarnessCore::use(MiddlewarePtr middleware) {
+  if (!middleware) return;
+  std::scoped_lock lock(mutex_);
+  usual_.reset();
+  middleware_.push_back(std::move(middleware));
 }
 
 void HarnessCore::set_system_prompt(std::string text) {

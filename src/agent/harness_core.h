@@ -43,6 +43,8 @@ class HarnessCore {
   // Any thread.
   Run start(std::unique_ptr<Launch> launch);
   void add(Result<ToolPtr> tool);
+  bool remove(std::string_view name);
+  void use(MiddlewarePtr middleware);
   void set_system_prompt(std::string text);
   ToolSet tools() const;
   void close() noexcept;
@@ -94,6 +96,7 @@ class HarnessCore {
 
   mutable std::mutex mutex_;  // everything below
   ToolSet tools_;
+  std::vector<MiddlewarePtr> middleware_;
   std::optional<Error> bad_tool_;
   ModelPtr default_model_;
   RunPlanPtr usual_;  // of runs without options of their own

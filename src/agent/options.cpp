@@ -3,6 +3,7 @@
 #include "agent/harness_core.h"
 #include "core/try.h"
 #include "tug/core/codec.h"
+#include "tug/core/enum_names.h"
 
 namespace tug {
 namespace {
@@ -13,6 +14,7 @@ struct Plain {
   std::optional<std::string> thread_id;
   std::optional<std::string> agent;
   std::optional<std::string> model;
+  std::optional<std::vector<std::string>> fallback_models;
   std::optional<std::string> system_prompt;
   std::optional<std::vector<std::string>> tools;
   std::optional<std::vector<std::string>> tags;
@@ -23,6 +25,8 @@ struct Plain {
   std::optional<RunLimits> limits;
   std::optional<double> timeout;
   std::optional<Json> output_schema;
+  std::optional<std::string> output_mode;
+  std::optional<std::string> tool_execution;
   bool interactive = false;
 };
 
@@ -34,6 +38,26 @@ std::optional<std::vector<std::string>> given(const std::vector<std::string>& li
 }
 std::optional<Json> given(const Json& json) {
   return json.is_null() ? std::nullopt : std::optional(json);
+}
+
+template <class T>
+std::optional<std::string> named(const std::optional<T>& choice) {
+  if (!choice) return std::nullopt;
+  return std::string(name_of(*choice));
+}
+
+template <class T>
+Result<std::optional<T>> chosen(const std::optional<std::string>& name, std::string_view field,
+                                std::initializer_list<T> choices) {
+  if (!name) return std::optional<T>();
+  std::string names;
+  for (T choice : choices) {
+    if (*name == name_of(choice)) return std::optional(choice);
+    if (!names.empty()) names += ", ";
+    names += name_of(choice);
+  }
+  return fail(ErrorKind::invalid,
+              "$." + std::string(field) + ": \"" + *name + "\" is none of " + names);
 }
 
 Result<void> must_be_object(const std::optional<Json>& json, std::string_view field) {
@@ -60,16 +84,25 @@ Result<void> not_negative(const std::optional<std::int64_t>& value, std::string_
 
 }  // namespace
 
+std::string_view name_of(OutputMode mode) noexcept {
+  return mode == OutputMode::automatic ? "auto" : enum_name(mode);
+}
+std::string_view name_of(ToolExecution execution) noexcept {
+  return execution == ToolExecution::automatic ? "auto" : enum_name(execution);
+}
+
 Json to_json(const RunOptions& options) {
   // Binding all of them: a field that is added must be decided about here.
-  const auto& [run_id, thread_id, agent, model, system_prompt, tools, tags, inherited_tags,
-               metadata, inherited_metadata, configurable, limits, timeout, output_schema,
-               interactive, cancel, observers, keep_events, values] = options;
+  const auto& [run_id, thread_id, agent, model, fallback_models, system_prompt, tools, tags,
+               inherited_tags, metadata, inherited_metadata, configurable, limits, timeout,
+               output_schema, output_mode, tool_execution, interactive, cancel, observers,
+               keep_events, middleware, inherited_middleware, values] = options;
   Json json = write_json(Plain{
       .run_id = given(run_id),
       .thread_id = given(thread_id),
       .agent = given(agent),
       .model = given(model),
+      .fallback_models = fallback_models,
       .system_prompt = system_prompt,
       .tools = tools,
       .tags = given(tags),
@@ -80,6 +113,8 @@ Json to_json(const RunOptions& options) {
       .limits = limits == RunLimits{} ? std::nullopt : std::optional(limits),
       .timeout = timeout,
       .output_schema = output_schema,
+      .output_mode = named(output_mode),
+      .tool_execution = named(tool_execution),
       .interactive = interactive,
   });
   if (!interactive) json.erase("interactive");
@@ -91,10 +126,16 @@ Result<RunOptions> run_options_from(const Json& json) {
   TUG_TRY(metadata, must_be_object(plain.metadata, "metadata"));
   TUG_TRY(inherited, must_be_object(plain.inherited_metadata, "inherited_metadata"));
   TUG_TRY(configurable, must_be_object(plain.configurable, "configurable"));
+  TUG_TRY(mode, chosen(plain.output_mode, "output_mode",
+                       {OutputMode::automatic, OutputMode::text, OutputMode::native,
+                        OutputMode::tool, OutputMode::prompted}));
+  TUG_TRY(execution, chosen(plain.tool_execution, "tool_execution",
+                            {ToolExecution::automatic, ToolExecution::sequential}));
   return RunOptions{.run_id = plain.run_id.value_or(""),
                     .thread_id = plain.thread_id.value_or(""),
                     .agent = plain.agent.value_or(""),
                     .model = plain.model.value_or(""),
+                    .fallback_models = plain.fallback_models,
                     .system_prompt = plain.system_prompt,
                     .tools = plain.tools,
                     .tags = plain.tags.value_or(std::vector<std::string>{}),
@@ -105,6 +146,8 @@ Result<RunOptions> run_options_from(const Json& json) {
                     .limits = plain.limits.value_or(RunLimits{}),
                     .timeout = plain.timeout,
                     .output_schema = plain.output_schema,
+                    .output_mode = mode,
+                    .tool_execution = execution,
                     .interactive = plain.interactive};
 }
 
@@ -113,6 +156,8 @@ Result<RunOptions> merged(const Json& under, const RunOptions& over) {
   options.cancel = over.cancel;
   options.observers = over.observers;
   options.keep_events = over.keep_events;
+  options.middleware = over.middleware;
+  options.inherited_middleware = over.inherited_middleware;
   options.values = over.values;
   return options;
 }

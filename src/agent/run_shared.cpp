@@ -23,6 +23,7 @@ class OnlyBelow final : public Sink {
   }
   void on_durable(Seq seq) override { sink_->on_durable(seq); }
   bool wants_live() const noexcept override { return sink_->wants_live(); }
+  bool wants_steps() const noexcept override { return sink_->wants_steps(); }
 
  private:
   std::set<RunId> ours_;

@@ -22,6 +22,10 @@ NodeKind ConstContext::kind() const noexcept { return node_->kind; }
 const Json& ConstContext::args() const noexcept { return node_->args; }
 ConstContext ConstContext::parent() const noexcept { return ContextNode::read(node_->parent); }
 bool ConstContext::has_other_target() const noexcept { return node_->target != nullptr; }
+bool ConstContext::resumed() const noexcept { return node_->run->resumed; }
+const Json& ConstContext::remembered(std::string_view key) const noexcept {
+  return node_->run->memory[key];
+}
 bool ConstContext::interactive() const noexcept { return node_->interactive; }
 
 const ToolSpec* ConstContext::tool() const noexcept { return node_->tool.get(); }

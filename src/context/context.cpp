@@ -340,6 +340,14 @@ void Context::inherit_metadata(std::string_view key, Json value) const {
 }
 
 void Context::set_turn(std::uint32_t turn) const noexcept { node_->turn = turn; }
+void Context::set_resumed(Json remembered) const {
+  node_->run->memory = std::move(remembered);
+  node_->run->resumed = true;
+}
+void Context::remember(std::string_view key, Json value) const {
+  emit(Kind::state_set, Json::object({{"key", key}, {"value", value}}));
+  node_->run->memory.set(key, std::move(value));
+}
 void Context::set_window(ContextWindow window) const { node_->run->window = std::move(window); }
 void Context::set_tool(std::shared_ptr<const ToolSpec> tool) const noexcept {
   node_->tool = std::move(tool);

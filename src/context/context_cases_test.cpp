@@ -122,7 +122,7 @@ TEST_F(ContextCase, C10_HistoryOnlyGrowsAndKeepsItsOrder) {
 TEST_F(ContextCase, C11_TheChainAndTheResultAreOnTheServedContext) {
   const Context root = grow();
   auto chain = std::make_shared<const MiddlewareChain>(
-      MiddlewareChain{{"A", Json()}, {"B", Json::object({{"level", 2}})}});
+      MiddlewareChain{{"A", "harness", Json()}, {"B", "run", Json::object({{"level", 2}})}});
   const Context call = below(root, {.chain = chain});
   const Context outer = below(root, {.kind = NodeKind::middleware, .target = &call});
   call.set_result("sun");

@@ -76,7 +76,9 @@ Json run_json(const ContextNode& node) {
   if (node.locals && node.locals->chain) {
     Json chain = Json::array();
     for (const MiddlewareLink& link : *node.locals->chain) {
-      chain.push_back(Json::object({{"name", link.name}, {"settings", link.settings}}));
+      chain.push_back(Json::object({{"name", link.name},
+                                    {"source", text_or_null(link.source)},
+                                    {"settings", link.settings}}));
     }
     run.set("middleware", std::move(chain));
   }

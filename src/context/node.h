@@ -92,6 +92,8 @@ struct ContextRun {
   std::uint32_t refs = 1;
   LineagePtr who;
   ContextWindow window;
+  Json memory;  // what `remember` kept, an object
+  bool resumed = false;
 };
 
 struct ContextInherited {

@@ -81,6 +81,13 @@ Json to_json(const RunStatusRecord& status) {
                        {"updated", to_rfc3339(status.updated)}});
 }
 
+std::optional<Error> RunResult::output_fault() const {
+  if (!output.is_null()) return std::nullopt;
+  if (error) return error;
+  return Error(ErrorKind::invalid, "the run has no structured answer",
+               "set RunOptions::output_schema, or use Harness::ask");
+}
+
 int exit_code(const RunResult& result) {
   switch (result.stop) {
     case StopReason::end_turn:

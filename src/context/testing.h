@@ -31,6 +31,7 @@ class RememberingLog final : public RootLog {
     live.push_back(std::move(event));
   }
   bool wants_live() const noexcept override { return listens; }
+  bool wants_steps() const noexcept override { return listens; }
   Task<Result<void>> durable(Seq, Until) override { co_return Result<void>(); }
   void keep_blob(Blob) noexcept override {}
   void keep_partial(CallId, std::string) noexcept override {}

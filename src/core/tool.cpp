@@ -16,6 +16,18 @@ std::string_view name_of(Effect effect) noexcept {
   return "at_most_once";
 }
 
+std::string_view name_of(OnError policy) noexcept {
+  switch (policy) {
+    case OnError::tell_model:
+      return "tell_model";
+    case OnError::fail_run:
+      return "fail_run";
+    case OnError::say:
+      return "say";
+  }
+  return "";
+}
+
 std::string_view name_of(Visibility visibility) noexcept {
   switch (visibility) {
     case Visibility::model:

@@ -43,6 +43,7 @@ constexpr std::string_view kNames[] = {
     "context.overflow",
     "context.recovered",
     "context.diagnostic",
+    "context.injected",
     "cache.hit",
     "cache.miss",
     "cache.prefix_changed",
@@ -50,6 +51,8 @@ constexpr std::string_view kNames[] = {
     "limit.warning",
     "limit.reached",
     "output.retry",
+    "output.accepted",
+    "output.delta",
     "subagent.started",
     "subagent.completed",
     "subagent.failed",
@@ -63,6 +66,7 @@ constexpr std::string_view kNames[] = {
     "middleware.completed",
     "middleware.failed",
     "hook.failed",
+    "control.applied",
     "custom",
     "workspace.violation",
     "state.set",
@@ -105,7 +109,7 @@ Kind kind_from(std::string_view name) noexcept {
 std::span<const Kind> all_kinds() noexcept { return kAll; }
 
 bool is_live(Kind kind) noexcept {
-  return kind == Kind::model_delta || kind == Kind::tool_progress ||
+  return kind == Kind::model_delta || kind == Kind::tool_progress || kind == Kind::output_delta ||
          kind == Kind::middleware_started || kind == Kind::middleware_completed;
 }
 

@@ -3,6 +3,13 @@
 #include <algorithm>
 
 namespace tug {
+namespace {
+
+bool is_step(Kind kind) noexcept {
+  return kind == Kind::middleware_started || kind == Kind::middleware_completed;
+}
+
+}  // namespace
 
 void Observers::add(std::shared_ptr<Sink> sink, Seq durable) {
   const bool wants_live = sink->wants_live();
@@ -10,8 +17,10 @@ void Observers::add(std::shared_ptr<Sink> sink, Seq durable) {
     ++removed_;
     return;
   }
+  const bool wants_steps = wants_live && sink->wants_steps();
   live_ += wants_live;
-  sinks_.push_back({std::move(sink), wants_live});
+  steps_ += wants_steps;
+  sinks_.push_back({std::move(sink), wants_live, wants_steps});
 }
 
 void Observers::remove(const Sink& sink) noexcept {
@@ -19,6 +28,7 @@ void Observers::remove(const Sink& sink) noexcept {
     if (entry.sink.get() != &sink) continue;
     entry.sink.reset();
     live_ -= entry.wants_live;
+    steps_ -= entry.wants_steps;
     dead_ = true;
   }
   if (!telling_) drop_dead();
@@ -33,7 +43,7 @@ void Observers::tell_all(Tell tell) noexcept {
     if (!sink) continue;
     bool failed = false;
     try {
-      tell(*sink, sinks_[i].wants_live);
+      tell(*sink, sinks_[i]);
     } catch (...) {
       failed = true;
     }
@@ -51,8 +61,9 @@ void Observers::show(Event event) noexcept {
   }
   telling_ = true;
   while (true) {
-    tell_all([&](Sink& sink, bool wants_live) {
-      if (!event.live || wants_live) sink.on_event(event);
+    tell_all([&](Sink& sink, const Entry& entry) {
+      if (!event.live || (is_step(event.kind) ? entry.wants_steps : entry.wants_live))
+        sink.on_event(event);
     });
     if (waiting_.empty()) break;
     event = std::move(waiting_.front());
@@ -65,7 +76,7 @@ void Observers::show(Event event) noexcept {
 void Observers::show_durable(Seq seq) noexcept {
   if (sinks_.empty()) return;
   telling_ = true;
-  tell_all([&](Sink& sink, bool) { sink.on_durable(seq); });
+  tell_all([&](Sink& sink, const Entry&) { sink.on_durable(seq); });
   telling_ = false;
   drop_dead();
   if (waiting_.empty()) return;

@@ -21,12 +21,14 @@ class Observers {
 
   bool empty() const noexcept { return sinks_.empty(); }
   bool want_live() const noexcept { return live_ > 0; }
+  bool want_steps() const noexcept { return steps_ > 0; }
   std::uint64_t removed() const noexcept { return removed_; }
 
  private:
   struct Entry {
     std::shared_ptr<Sink> sink;
     bool wants_live = false;
+    bool wants_steps = false;
   };
   template <class Tell>
   void tell_all(Tell tell) noexcept;
@@ -35,6 +37,7 @@ class Observers {
   std::vector<Entry> sinks_;  // an entry without a sink is dead and goes after the telling
   std::list<Event> waiting_;  // rarely any, and an empty list weighs nothing
   int live_ = 0;
+  int steps_ = 0;
   bool telling_ = false;
   bool dead_ = false;
   std::uint64_t removed_ = 0;

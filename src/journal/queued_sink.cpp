@@ -38,6 +38,7 @@ class Queue final {
       : store_(std::move(store)), slow_(std::move(slow)), options_(std::move(options)) {
     if (options_.capacity == 0) options_.capacity = 1;
     wants_live_ = slow_->wants_live();
+    wants_steps_ = slow_->wants_steps();
     thread_ = engine.background(options_.name, [this]() noexcept { step(); });
   }
   ~Queue() { finish(); }
@@ -67,6 +68,7 @@ class Queue final {
   }
 
   bool wants_live() const noexcept { return wants_live_; }
+  bool wants_steps() const noexcept { return wants_steps_; }
 
   QueueCounts counts() const noexcept {
     std::scoped_lock lock(mutex_);
@@ -184,6 +186,7 @@ class Queue final {
   std::shared_ptr<Sink> slow_;
   QueueOptions options_;
   bool wants_live_ = true;
+  bool wants_steps_ = false;
   mutable std::mutex mutex_;
   std::deque<Event> queue_;
   QueueCounts counts_;
@@ -217,6 +220,7 @@ class QueueHandle final : public QueuedSink {
   void on_event(const Event& event) override { queue_->on_event(event); }
   void on_durable(Seq seq) override { queue_->on_durable(seq); }
   bool wants_live() const noexcept override { return queue_->wants_live(); }
+  bool wants_steps() const noexcept override { return queue_->wants_steps(); }
   QueueCounts counts() const noexcept override { return queue_->counts(); }
   void finish() noexcept override { queue_->finish(); }
 

@@ -218,6 +218,7 @@ class JournaledLog final : public RootLog {
   Seq emit(Event event) noexcept override { return line_->emit(std::move(event)); }
   void emit_live(Event event) noexcept override { line_->emit_live(std::move(event)); }
   bool wants_live() const noexcept override { return line_->observers().want_live(); }
+  bool wants_steps() const noexcept override { return line_->observers().want_steps(); }
   Task<Result<void>> durable(Seq seq, Until until) override {
     return line_->wait_durable(seq, std::move(until));
   }

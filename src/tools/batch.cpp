@@ -22,7 +22,7 @@ Task<void> run_one(const BatchCall& call, std::size_t index, BatchObserver& obse
   const Loop& loop = call.ctx.loop();
   const Instant begun = loop.now();
   observer.on_begin(index);
-  auto running = invoke(*call.tool, call.ctx, call.args);
+  auto running = observer.run(call, index);
   ToolResult result = co_await std::move(running);
   observer.on_end(index, std::move(result), loop.now() - begun);
 }
@@ -65,6 +65,10 @@ Task<void> run_in_turn(Batch& batch, std::size_t index) {
 }
 
 }  // namespace
+
+Task<ToolResult> BatchObserver::run(const BatchCall& call, std::size_t) {
+  return invoke(*call.tool, call.ctx, call.args);
+}
 
 std::vector<std::vector<std::size_t>> waits_of(std::span<const ToolSpec* const> tools) {
   std::vector<std::vector<std::size_t>> waits(tools.size());

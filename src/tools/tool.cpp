@@ -122,6 +122,9 @@ ToolSpec tool_spec(std::string name, std::string description, Json parameters,
   spec.tags = options.tags;
   spec.max_retries = options.max_retries;
   spec.timeout = options.timeout;
+  spec.on_error = options.on_error;
+  spec.error_text = options.error_text;
+  spec.allowed_tools = options.allowed_tools;
   spec.result = options.result;
   spec.metadata = options.metadata;
   return spec;

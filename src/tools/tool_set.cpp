@@ -23,6 +23,10 @@ void ToolSet::add(ToolPtr tool) {
   }
 }
 
+bool ToolSet::remove(std::string_view name) {
+  return std::erase_if(tools_, [&](const ToolPtr& tool) { return tool->name() == name; }) > 0;
+}
+
 const Tool* ToolSet::find(std::string_view name) const noexcept {
   const auto place = place_of(tools_, name);
   return place != tools_.end() && (*place)->name() == name ? place->get() : nullptr;

@@ -19,8 +19,12 @@
 #include "tug/agent/options.h"
 #include "tug/agent/run.h"
 #include "tug/context/run_result.h"
+#include "tug/core/codec.h"
 #include "tug/core/task.h"
+#include "tug/middleware/middleware.h"
 #include "tug/model/model.h"
+#include "tug/model/retry.h"
+#include "tug/tools/tool_set.h"
 #include "tug/tools/typed_tool.h"
 
 namespace tug {
@@ -37,9 +41,14 @@ class HarnessCore;
 
 struct HarnessOptions {
   std::string model;  // "provider/name"; of runs that name none
+  std::vector<std::string> fallback_models;
   std::string system_prompt;
   std::string agent = "main";
-  RunLimits defaults;      // instead of the built-in ones; bind one run each
+  RunLimits defaults;  // instead of the built-in ones; bind one run each
+  RetryPolicy retry;
+  std::optional<Json> output_schema;  // of the answer of every run that names none
+  OutputMode output_mode = OutputMode::automatic;
+  ToolExecution tool_execution = ToolExecution::automatic;
   std::string state_dir;   // where the journal lives; in memory when empty
   std::uint64_t seed = 0;  // of ids and random numbers; 0: drawn
   std::string cwd;         // locals.config.cwd
@@ -78,9 +87,15 @@ class Harness {
     return *this;
   }
   Harness& tool(ToolPtr tool);
+  // A tool of that name that is there already is kept as an error in the same way.
   Harness& add(Result<ToolPtr> tool);
+  Harness& add(const ToolSet& tools);
+  // Whether there was one.
+  bool remove(std::string_view name);
   std::vector<std::shared_ptr<const ToolSpec>> tools() const;  // sorted by name
   Harness& system_prompt(std::string text);
+  // Around every run that starts from now on, inside of those that were added before.
+  Harness& use(MiddlewarePtr middleware);
 
   // A root run. `run` blocks until it has ended; on a thread of the engine its result is an error
   // that names `run_async`.
@@ -88,6 +103,13 @@ class Harness {
   // Begins at once.
   Run start(std::string prompt, RunOptions options = {});
   Task<RunResult> run_async(std::string prompt, RunOptions options = {});
+
+  // A typed answer: any struct that codec.h can read. `invalid`, `exhausted`, .. as the run ended.
+  template <class T>
+  Result<T> ask(std::string prompt, RunOptions options = {}) {
+    options.output_schema = schema_of<T>();
+    return run(std::move(prompt), std::move(options)).template parse<T>();
+  }
 
   // The same inside an existing context: a child run, one level deeper, on the same journal, budget
   // and cancellation. Loop thread of that context (so `run` always answers with the error). A child

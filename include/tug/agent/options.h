@@ -15,6 +15,7 @@
 
 namespace tug {
 
+class Middleware;
 class Sink;
 
 // Nothing means: no limit of ours here. What the harness has built in still binds one run.
@@ -26,27 +27,52 @@ struct RunLimits {
   std::optional<double> max_time;  // seconds alive
   std::optional<std::uint32_t> max_depth;
   std::optional<std::uint32_t> max_concurrency;  // calls of one batch
+  std::optional<std::uint32_t> retries;          // attempts after the first, per model call
+  std::optional<std::uint32_t> output_retries;   // corrections of a structured answer
+  std::optional<std::uint32_t> tool_retries;     // per tool; ToolSpec::max_retries wins
 
   friend bool operator==(const RunLimits&, const RunLimits&) = default;
 };
 inline constexpr std::int64_t kDefaultMaxTurns = 64;
 inline constexpr std::int64_t kDefaultMaxToolCalls = 256;
+inline constexpr std::uint32_t kDefaultRetries = 3;
+inline constexpr std::uint32_t kDefaultOutputRetries = 1;
+inline constexpr std::uint32_t kDefaultToolRetries = 1;
+
+// How a run with an output schema gets its answer.
+enum class OutputMode : std::uint8_t {
+  automatic,  // native where the model can, else tool where it can call tools, else prompted
+  text,       // no schema is asked for
+  native,     // the provider is told the schema
+  tool,       // the model calls `final_result`
+  prompted,   // the schema stands in the instructions
+};
+std::string_view name_of(OutputMode mode) noexcept;  // `auto` for automatic
+
+enum class ToolExecution : std::uint8_t {
+  automatic,   // a batch runs side by side as far as its tools allow
+  sequential,  // one call after the other
+};
+std::string_view name_of(ToolExecution execution) noexcept;  // `auto` for automatic
 
 struct RunOptions {
-  std::string run_id;                             // a new one when empty
-  std::string thread_id;                          // a new one, or the parent's, when empty
-  std::string agent;                              // name of the agent; "main" when empty
-  std::string model;                              // "provider/name"; the harness's own when empty
-  std::optional<std::string> system_prompt;       // instead of the harness's own
-  std::optional<std::vector<std::string>> tools;  // exactly these of the harness's tools
-  std::vector<std::string> tags;                  // of this run alone
-  std::vector<std::string> inherited_tags;        // of it and of everything below
-  Json metadata;                                  // an object; of this run alone
-  Json inherited_metadata;                        // an object; of it and of everything below
-  Json configurable;              // an object; values that tools and middleware read
-  RunLimits limits;               // bind the run and everything below it
-  std::optional<double> timeout;  // seconds alive; the shorter of it and max_time counts
-  std::optional<Json> output_schema;
+  std::string run_id;     // a new one when empty
+  std::string thread_id;  // a new one, or the parent's, when empty
+  std::string agent;      // name of the agent; "main" when empty
+  std::string model;      // "provider/name"; the harness's own when empty
+  std::optional<std::vector<std::string>> fallback_models;  // asked in order when a model fails
+  std::optional<std::string> system_prompt;                 // instead of the harness's own
+  std::optional<std::vector<std::string>> tools;            // exactly these of the harness's tools
+  std::vector<std::string> tags;                            // of this run alone
+  std::vector<std::string> inherited_tags;                  // of it and of everything below
+  Json metadata;                                            // an object; of this run alone
+  Json inherited_metadata;            // an object; of it and of everything below
+  Json configurable;                  // an object; values that tools and middleware read
+  RunLimits limits;                   // bind the run and everything below it
+  std::optional<double> timeout;      // seconds alive; the shorter of it and max_time counts
+  std::optional<Json> output_schema;  // of the answer; the harness's own when empty
+  std::optional<OutputMode> output_mode;
+  std::optional<ToolExecution> tool_execution;
   bool interactive = false;  // a person at a terminal; set by the command line alone
 
   // Not part of the data form.
@@ -55,6 +81,10 @@ struct RunOptions {
   // Whether the handle keeps events from the first on for `Run::events()`. Without it a run that
   // nobody watches weighs less; records are read back when somebody asks, live ones are gone.
   bool keep_events = true;
+  // Around this run alone, inside of the harness's own.
+  std::vector<std::shared_ptr<Middleware>> middleware;
+  // Around this run and every run below it.
+  std::vector<std::shared_ptr<Middleware>> inherited_middleware;
   // Typed values that the run's context starts with and everything below it inherits: what
   // `ctx.get<T>()`, `call.get<T>()` and Injected<T> fields find. They are not recorded, so whoever
   // resumes a run gives them again.

@@ -83,6 +83,7 @@ inline constexpr std::size_t kHistoryFrames = 64;
 // One middleware of the chain that an invocation goes through.
 struct MiddlewareLink {
   std::string name;
+  std::string source;  // where it was added: harness, run, inherited
   Json settings;
   friend bool operator==(const MiddlewareLink&, const MiddlewareLink&) = default;
 };
@@ -172,6 +173,7 @@ class ConstContext {
   ConstContext parent() const noexcept;  // empty at a root
   bool has_other_target() const noexcept;
   bool interactive() const noexcept;
+  bool resumed() const noexcept;  // the run goes on from an earlier segment
 
   const ToolSpec* tool() const noexcept;          // null when no tool is being invoked
   const Origin& origin() const noexcept;          // without a uri for what is built in
@@ -211,6 +213,10 @@ class ConstContext {
   // Any value by dotted path: `locals.config.cwd`, `args.items.0`. Null when there is none. Roots:
   // envelope, args, run, locals, inherited (or nonlocals), metadata, configurable, globals.
   Json get(std::string_view path) const;
+
+  // What somebody remembered in this run under that key, in this segment or an earlier one; null
+  // when nobody did.
+  const Json& remembered(std::string_view key) const noexcept;
 
   bool cancelled() const noexcept;
   const CancelReason* cancel_reason() const noexcept;  // null until cancelled
@@ -256,6 +262,10 @@ class Context : public ConstContext {
   // An app's own event: kind `custom`, data {name, data}.
   Seq emit(std::string_view name, Json data) const;
 
+  // Keeps a value for the whole run, also when it is resumed elsewhere: a record (`state.set`).
+  // Keys are shared by all middleware of the run; begin them with a name.
+  void remember(std::string_view key, Json value) const;
+
   // Typed values: of this node alone, or of it and of children born from now on. Changing one is
   // setting another.
   template <class T>
@@ -299,6 +309,8 @@ class Context : public ConstContext {
   // the window is shared by all nodes of the run.
   void set_turn(std::uint32_t turn) const noexcept;
   void set_window(ContextWindow window) const;
+  // Of a run that is taken up again: what was remembered before.
+  void set_resumed(Json remembered) const;
   // For re-resolving a definition whose search path changed.
   void set_tool(std::shared_ptr<const ToolSpec> tool) const noexcept;
   void set_chain(std::shared_ptr<const MiddlewareChain> chain) const;

@@ -110,6 +110,15 @@ struct RunResult {
   Seq last_seq = 0;
 
   bool ok() const noexcept { return status == RunStatus::completed; }
+  // The structured answer as a struct that codec.h can read (include it). The run's own error when
+  // it has none; `invalid` with the path when it does not fit.
+  template <class T>
+  Result<T> parse() const {
+    if (auto none = output_fault()) return Failure(*std::move(none));
+    return read_json<T>(output);
+  }
+  // Why there is no structured answer; nothing when there is one.
+  std::optional<Error> output_fault() const;
   ResumeState resume_state() const { return {root, last_seq}; }
 };
 // The `json` of CLI.md: without messages, responses and call records.

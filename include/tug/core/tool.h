@@ -32,6 +32,14 @@ struct Origin {
   Json metadata;
 };
 
+// What a failure of a tool means to the run.
+enum class OnError : std::uint8_t {
+  tell_model,  // the model reads what went wrong
+  fail_run,    // the run ends with `error`
+  say,         // the model reads ToolSpec::error_text instead
+};
+std::string_view name_of(OnError policy) noexcept;
+
 // What is kept of a tool's answers.
 struct ResultPolicy {
   // Longer content is cut in the middle, with a note. Nothing: the most that any tool may give.
@@ -55,8 +63,10 @@ struct ToolSpec {
   std::string role;
   std::vector<std::string> tags;
   Origin origin;
-  std::optional<int> max_retries;
+  std::optional<int> max_retries;  // results that the model may repair, per run
   std::optional<Duration> timeout;
+  OnError on_error = OnError::tell_model;
+  std::string error_text;  // of OnError::say
   ResultPolicy result;
   Json metadata;
 };

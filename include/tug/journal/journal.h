@@ -30,6 +30,7 @@ class RootLog {
   virtual Seq emit(Event event) noexcept = 0;
   virtual void emit_live(Event event) noexcept = 0;
   virtual bool wants_live() const noexcept = 0;
+  virtual bool wants_steps() const noexcept = 0;  // middleware.started, middleware.completed
 
   // Resolves once everything up to `seq` is on disk under our epoch. Fails with `denied` (another
   // owner), `exhausted` (no space or the deadline), `cancelled`, `overloaded` (another process

@@ -21,6 +21,10 @@ struct Base {
   std::uint64_t seq;
   std::string hash;
 };
+struct MiddlewareEntry {
+  std::string name;
+  std::string source;  // harness | run | inherited
+};
 struct RunStarted {
   std::string prompt;
   std::string model;
@@ -30,6 +34,7 @@ struct RunStarted {
   std::optional<Base> base;
   std::optional<std::string>
       constants;  // digest of the frozen instructions, tools and output schema
+  std::optional<std::vector<MiddlewareEntry>> middleware;  // what stands around the run
 };
 struct RunResumed {
   std::uint64_t epoch;
@@ -59,6 +64,7 @@ struct ModelStarted {
   std::optional<Json> reservation;  // what the model needs to know when the run goes on elsewhere
   std::optional<Json>
       context;  // the window as it was estimated: WindowData without model and owners
+  std::optional<std::string> served_by;  // the middleware that answered instead of the model
 };
 struct ToolCallDelta {
   std::string call_id;
@@ -135,6 +141,8 @@ struct ToolStarted {
   std::uint32_t index;
   Json arguments;
   std::string effect;
+  std::optional<std::string> called_by;  // of a call that code made: the call it was made in
+  std::optional<bool> repaired;          // the arguments were not JSON as the model wrote them
 };
 struct ToolProgress {
   std::string call_id;
@@ -153,8 +161,9 @@ struct ToolEnded {
   std::optional<std::string> error_type;
   std::optional<bool> retryable;
   std::optional<std::string> retry_kind;
-  std::optional<std::uint32_t> used;
-  std::optional<std::uint32_t> budget;
+  std::optional<std::uint32_t> used;    // retries of this tool, this one included
+  std::optional<std::uint32_t> budget;  // how many it may have
+  std::optional<bool> fatal;            // it ends the run
   std::int64_t duration_ms;
 };
 struct ToolUnknown {
@@ -170,6 +179,10 @@ struct ToolInvalidArgs {
   Json arguments;
   std::string error;
   std::string output;
+  std::optional<std::string> error_type;  // InvalidArguments | ValidationError
+  std::optional<bool> retryable;
+  std::optional<std::uint32_t> used;
+  std::optional<std::uint32_t> budget;
 };
 struct ToolDenied {
   std::string call_id;
@@ -250,6 +263,7 @@ struct LimitWarning {
   std::string limit;
   std::int64_t remaining;
   std::string content;
+  std::optional<Json> message;  // the same as it stands in the transcript
 };
 struct LimitReached {
   std::string limit;
@@ -260,8 +274,25 @@ struct LimitReached {
 struct OutputRetry {
   std::uint32_t attempt;
   std::string error;
-  std::optional<std::string> reason;  // length | empty | schema
-  std::optional<Json> message;        // what the model is told
+  std::optional<std::string> reason;   // length | empty | schema | not_final | several
+  std::optional<std::string> call_id;  // the call of final_result that is answered with the error
+  std::optional<Json> message;         // what the model is told otherwise
+};
+struct OutputAccepted {
+  Json output;
+  std::optional<std::string> call_id;  // the call of final_result that brought it
+};
+struct OutputDelta {
+  std::string call;
+  Json output;  // as far as it has come
+};
+struct ContextInjected {
+  std::string source;           // the hook or middleware that added it
+  std::optional<Json> message;  // what the model is told
+};
+struct ControlApplied {
+  std::string control;  // stop_with_final | interrupt
+  std::string detail;
 };
 
 // subagent.started, subagent.completed, subagent.failed

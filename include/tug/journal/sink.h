@@ -19,6 +19,8 @@ class Sink {
   virtual void on_durable(Seq) {}
   // Live events are built only while somebody wants them.
   virtual bool wants_live() const noexcept { return true; }
+  // The steps of middleware come by the dozen per turn; they are built only for who asks for them.
+  virtual bool wants_steps() const noexcept { return false; }
 };
 
 }  // namespace tug

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,6 +37,7 @@ struct ModelProfile {
   bool tools = true;
   bool parallel_tools = true;
   bool streaming = true;
+  bool structured = false;  // answers by a schema natively
 
   std::string id() const { return provider + "/" + name; }
 };
@@ -43,12 +45,28 @@ struct ModelProfile {
 // Sorted by name, frozen at the start of a run; shared by all its requests.
 using ToolSpecs = std::vector<std::shared_ptr<const ToolSpec>>;
 
+// What the answer must look like, for a model that can be told so.
+struct OutputFormat {
+  std::string name;
+  Json schema;
+  bool strict = false;  // every object of the schema lists all its properties and takes no other
+};
+
+enum class ToolChoice : std::uint8_t { automatic, none, required };
+
+class DeltaFilter;  // tug/model/delta_filter.h
+using MakeDeltaFilter = std::function<std::unique_ptr<DeltaFilter>()>;
+
 struct ModelRequest {
+  std::string model;  // its id; another one is asked if middleware changes it
   std::shared_ptr<const std::string> system;  // may be null
   Transcript transcript;                      // what is sent; copying it is cheap
   std::shared_ptr<const ToolSpecs> tools;     // may be null
   std::int64_t max_output_tokens = 0;         // 0: the model's own
-  std::string agent;                          // of the run that asks
+  ToolChoice tool_choice = ToolChoice::automatic;
+  std::shared_ptr<const OutputFormat> output;  // null for text, and where a tool takes the answer
+  std::vector<MakeDeltaFilter> filters;        // what edits the answer as it comes
+  std::string agent;                           // of the run that asks
   // What `reserve` answered for each attempt on this model that the root has recorded, in order.
   std::shared_ptr<const std::vector<Json>> reserved;
   Json reservation;  // for this attempt; what `reserve` answered

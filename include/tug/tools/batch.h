@@ -33,6 +33,8 @@ class BatchObserver {
  public:
   virtual ~BatchObserver() = default;
   virtual void on_begin(std::size_t index) { static_cast<void>(index); }
+  // Runs the call: `invoke`, unless something stands around it.
+  virtual Task<ToolResult> run(const BatchCall& call, std::size_t index);
   virtual void on_end(std::size_t index, ToolResult result, Duration took) = 0;
 };
 

@@ -92,6 +92,9 @@ struct ToolOptions {
   std::vector<std::string> tags;
   std::optional<int> max_retries;
   std::optional<Duration> timeout;
+  OnError on_error = OnError::tell_model;
+  std::string error_text;                                 // of OnError::say
+  std::optional<std::vector<std::string>> allowed_tools;  // what an invocation may call in turn
   ResultPolicy result;
   Json metadata;  // never sent
 };

@@ -15,6 +15,8 @@ class ToolSet {
  public:
   // A tool of that name is replaced.
   void add(ToolPtr tool);
+  // Whether there was one.
+  bool remove(std::string_view name);
   // Null when there is none.
   const Tool* find(std::string_view name) const noexcept;
   ToolPtr share(std::string_view name) const noexcept;

@@ -1,0 +1,30 @@
+#include "tug/model/retry.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tug/core/error_json.h"
+
+namespace tug {
+
+Duration RetryPolicy::backoff(std::uint32_t failed, double random) const noexcept {
+  const double most_ns = static_cast<double>(most.count());
+  const double steps = failed > 0 ? failed - 1.0 : 0.0;
+  double wait = static_cast<double>(initial.count()) * std::pow(std::max(multiplier, 1.0), steps);
+  wait = std::min(wait, most_ns) * (1 + jitter * (2 * random - 1));
+  // A NaN compares false with everything and becomes the most.
+  return wait < most_ns ? Duration(static_cast<Duration::rep>(std::max(wait, 0.0))) : most;
+}
+
+std::optional<Duration> RetryPolicy::wait_after(const Error& error, std::uint32_t failed,
+                                                double random) const noexcept {
+  if (!is_retryable(error) || failed >= attempts) return std::nullopt;
+  const Duration wait = backoff(failed, random);
+  const Provider* provider = error.detail_if<Provider>();
+  if (!provider || !provider->retry_after_ms) return wait;
+  const std::int64_t stated = *provider->retry_after_ms;
+  if (stated > longest / std::chrono::milliseconds(1)) return std::nullopt;
+  return std::max(wait, Duration(std::chrono::milliseconds(stated)));
+}
+
+}  // namespace tug
