@@ -410,7 +410,7 @@ Result<void> end_run(RunState& state, const Event& event) {
   if (ending.status == RunStatus::parked) {
     state.phase = Phase::parked;
   } else {
-    TUG_TRY(closed, close_calls(state, closing_reason(ending)));
+    TUG_TRY(closed, close_calls(state, ending));
     state.phase = Phase::ended;
   }
   state.ending = std::move(ending);
@@ -437,19 +437,22 @@ Error limit_error(const Limit& limit) {
                limit);
 }
 
-Result<void> close_calls(RunState& state, const std::string& reason) {
+Result<void> close_calls(RunState& state, const Ending& ending) {
   if (state.calls.empty()) return {};
+  const std::string reason = closing_reason(ending);
+  const std::string_view type =
+      ending.stop == StopReason::limit_reached ? "LimitReached" : "Cancelled";
   std::vector<ToolResult> finished;
   for (OpenCall& open : state.calls) {
     if (open.result) {
       finished.push_back(*open.result);
       continue;
     }
-    open.result = ToolResult::error(reason, "Cancelled");
+    open.result = ToolResult::error(reason, type);
     open.result->call = open.call.id;
     open.result->tool = open.call.tool;
   }
-  TUG_TRY(message, state.transcript.close_open(reason, std::move(finished)));
+  TUG_TRY(message, state.transcript.close_open(reason, std::move(finished), type));
   if (message) state.bytes += message->size();
   keep_records(state);
   state.calls.clear();
