@@ -129,6 +129,12 @@ Result<void> start_run(RunState& state, const Event& event) {
   return append_user(state, event.message);
 }
 
+// What comes next is another answer, not the rest of one that was cut.
+void forget_parts(RunState& state) {
+  state.text_before.clear();
+  state.continued = 0;
+}
+
 // Whether the newest turn is an answer that nothing was decided about: the segment was cut, or
 // cancelled, right after it. It is not asked for again.
 bool has_undecided_answer(const RunState& state) {
@@ -150,6 +156,7 @@ Result<void> resume_run(RunState& state, const Event& event) {
   state.interrupt.reset();
   state.rewritten.reset();
   if (event.message) {
+    forget_parts(state);
     state.final_text.reset();
     state.output.reset();
   }
@@ -227,10 +234,7 @@ Result<void> complete_attempt(RunState& state, const Event& event) {
   state.text = message->text();
   for (const ToolCall* call : message->tool_calls()) state.calls.push_back({.call = *call});
   if (state.calls.empty() && state.finish == Finish::pause) state.phase = Phase::ready;
-  if (!state.calls.empty()) {
-    state.text_before.clear();
-    state.continued = 0;
-  }
+  if (!state.calls.empty()) forget_parts(state);
   return {};
 }
 
@@ -351,6 +355,8 @@ Result<void> retry_output(RunState& state, const Event& event) {
   if (reason == "length") {
     state.text_before += state.text;
     ++state.continued;
+  } else if (reason != "empty") {
+    forget_parts(state);
   }
   state.phase = Phase::ready;
   if (!event.message) return {};
