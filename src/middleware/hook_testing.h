@@ -33,9 +33,13 @@ using EndInTool = EndOfChain<ToolInput, ToolResult>;
 
 class HookTest : public ToolTest {
  protected:
-  Result<RunResult> run(Middlewares links, RunInput input, EndInRun::Answer answer) {
+  Result<RunResult> run(Middlewares links, RunInput input, EndInRun::Answer answer,
+                        std::function<void(Context&)> prepare = {}) {
     EndInRun core(std::move(answer));
-    return world.run([&](Context root) { return run_through(links, root, input, core); });
+    return world.run([&](Context root) {
+      if (prepare) prepare(root);
+      return run_through(links, root, input, core);
+    });
   }
   // The same around a child run of the agent `agent`.
   Result<RunResult> child_run(Middlewares links, std::string agent, RunInput input,
