@@ -74,19 +74,22 @@ struct Watch {
   TerminalText text;
   bool streams_text;
   bool verbose;
+  bool subagents;
 
   Watch(const Options& options, const OutputFlags& output)
       : status(look_of(options, output)),
         text(status),
         streams_text(!options.json() && isatty(STDOUT_FILENO)),
-        verbose(output.verbose && !output.quiet) {}
+        verbose(output.verbose && !output.quiet),
+        subagents(!output.no_subagents) {}
 
   bool wants_events() const { return status.shown() || streams_text || verbose; }
 
   void on_event(const Event& event) {
     status.on_event(event);
     if (streams_text) text.on_event(event);
-    if (!verbose) return;
+    const bool below = event.who && event.who->depth > 0;
+    if (!verbose || (below && !subagents)) return;
     if (auto line = status.call_line(event)) status.write_line(*line);
   }
 };
@@ -100,8 +103,9 @@ std::string short_id(const RunId& id) {
 
 int drive(const Options& options, Session& session,
           const std::function<Run(Harness& harness, RunOptions run)>& begin) {
-  auto kinds = stream_kinds(session.output.stream);
-  if (!kinds) return report(options, kinds.error(), unusable);
+  auto choice = stream_choice(session.output.stream);
+  if (!choice) return report(options, choice.error(), unusable);
+  choice->options.subagents = !session.output.no_subagents;
   if (!session.output.stream.empty() && !options.stream()) {
     return report(options,
                   Error(ErrorKind::invalid, "--stream chooses among the events of stream-json",
@@ -111,7 +115,7 @@ int drive(const Options& options, Session& session,
   std::stop_source reader_gone;
   RunOptions run_options = session.options;
   run_options.cancel = reader_gone.get_token();
-  auto lines = std::make_shared<StreamLines>(*kinds, [&] { reader_gone.request_stop(); });
+  auto lines = std::make_shared<StreamLines>(*choice, [&] { reader_gone.request_stop(); });
   std::shared_ptr<QueuedSink> queue;
   if (options.stream()) {
     queue = make_queued_sink(*session.engine, session.store, lines, {.name = "stdout"});
