@@ -100,6 +100,11 @@ class LayerOf {
   std::map<std::string, std::string, std::less<>> said_;
 };
 
+// A value that does not fit: what to do about it, unless the error knows better.
+Error unfit(const Error& error, const std::string& fix) {
+  return error.fix().empty() ? error.with_fix(fix) : error;
+}
+
 Result<void> add_file(Config& config, const std::string& path) {
   TUG_TRY(entries, read_toml(path));
   LayerOf layer(config);
@@ -113,9 +118,8 @@ Result<void> add_file(Config& config, const std::string& path) {
     }
     auto value = check_value(*info, entry.value);
     if (!value) {
-      return Failure(value.error()
-                         .within(place + ": " + entry.key)
-                         .with_fix("change the value of " + entry.key));
+      return Failure(unfit(value.error(), "change the value of " + entry.key)
+                         .within(place + ": " + entry.key));
     }
     const std::string list(list_of(entry.key));
     const auto below = rows_below.try_emplace(list, config.rows(list)).first;
@@ -199,7 +203,7 @@ Result<void> add_environment(Config& config) {
     auto value = value_from_text(*info, text);
     if (!value) {
       return Failure(
-          value.error().within(name).with_fix("set or unset the variable " + std::string(name)));
+          unfit(value.error(), "set or unset the variable " + std::string(name)).within(name));
     }
     TUG_TRY(added, layer.set(std::string(info->key), *value, std::string(name)));
   }
@@ -249,7 +253,7 @@ Result<Config> load_config(const ConfigRequest& request) {
     const KeyInfo* info = find_key(given.key);
     auto value = given.value.is_string() ? value_from_text(*info, given.value.as_string())
                                          : check_value(*info, given.value);
-    if (!value) return Failure(value.error().within(given.flag).with_fix("change " + given.flag));
+    if (!value) return Failure(unfit(value.error(), "change " + given.flag).within(given.flag));
     TUG_TRY(added, flags.set(given.key, *value, given.flag));
   }
   return config;

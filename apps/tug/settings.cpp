@@ -1,5 +1,6 @@
 #include "settings.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <vector>
@@ -18,6 +19,9 @@ constexpr std::string_view kAtLeastOne = "a whole number from 1";
 
 constexpr std::string_view kMilliseconds = "milliseconds, up to a day";
 constexpr std::string_view kPerMillion = "dollars per million tokens";
+constexpr std::string_view kHookEvents =
+    "run_start|user_prompt_submit|before_tool_call|after_tool_call|before_subagent_run|"
+    "after_subagent_run|limit_reached|run_end";
 constexpr std::int64_t kDay = 24 * 60 * 60 * 1000;
 constexpr std::int64_t kMostAmount = 1'000'000'000;
 
@@ -48,6 +52,12 @@ constexpr std::array kKeys = {
     KeyInfo{"retry.max_wait_ms", Shape::count, kMilliseconds, 0, kDay},
     KeyInfo{"retry.jitter", Shape::amount, "a share from 0 to 1", 0, 1},
     KeyInfo{"workspace.root", Shape::text, "a folder"},
+    KeyInfo{"hooks[].event", Shape::choice, "an event of a run", 0, 0, kHookEvents},
+    KeyInfo{"hooks[].command", Shape::text, "a shell command"},
+    KeyInfo{"hooks[].tools", Shape::words, "a list of tool names"},
+    KeyInfo{"hooks[].agents", Shape::words, "a list of agent names"},
+    KeyInfo{"hooks[].strict", Shape::on_off, "true or false"},
+    KeyInfo{"hooks[].timeout", Shape::amount, "seconds, up to a day", 0, kDay / 1000},
     KeyInfo{"models[].provider", Shape::text, "a string"},
     KeyInfo{"models[].id", Shape::text, "a string"},
     KeyInfo{"models[].context", Shape::count, kAtLeastOne, 1, kMany},
@@ -77,13 +87,25 @@ std::string shown(const Json& value) {
   return text;
 }
 
-bool is_choice(const KeyInfo& info, std::string_view text) {
+std::vector<std::string_view> choices_of(const KeyInfo& info) {
+  std::vector<std::string_view> choices;
   for (std::string_view rest = info.choices; !rest.empty();) {
     const std::size_t bar = rest.find('|');
-    if (rest.substr(0, bar) == text) return true;
+    choices.push_back(rest.substr(0, bar));
     rest = bar == rest.npos ? std::string_view() : rest.substr(bar + 1);
   }
-  return false;
+  return choices;
+}
+
+Result<Json> check_choice(const KeyInfo& info, const Json& value) {
+  const auto choices = choices_of(info);
+  if (value.is_string() && std::ranges::find(choices, value.as_string()) != choices.end())
+    return value;
+  const std::string nearest(nearest_name(value.as_string(), choices));
+  std::string all;
+  for (std::string_view choice : choices) all += (all.empty() ? "" : ", ") + std::string(choice);
+  return fail(ErrorKind::invalid, "expected " + std::string(info.expects) + ", got " + shown(value),
+              nearest.empty() ? "take one of " + all : "did you mean \"" + nearest + "\"?");
 }
 
 }  // namespace
@@ -125,7 +147,9 @@ Result<Json> check_value(const KeyInfo& info, const Json& value) {
       if (value.is_string()) return value;
       break;
     case Shape::choice:
-      if (is_choice(info, value.as_string())) return value;
+      return check_choice(info, value);
+    case Shape::on_off:
+      if (value.is_bool()) return value;
       break;
     case Shape::count: {
       const auto number = value.as_int();
@@ -165,6 +189,10 @@ Result<Json> value_from_text(const KeyInfo& info, std::string_view text) {
       if (comma == text.npos) return list;
       text.remove_prefix(comma + 1);
     }
+  }
+  if (info.shape == Shape::on_off) {
+    if (text == "true" || text == "false") return Json(text == "true");
+    return not_expected(info, "\"" + std::string(text.substr(0, 60)) + "\"");
   }
   auto number = Json::number(text);
   if (!number) return not_expected(info, "\"" + std::string(text.substr(0, 60)) + "\"");

@@ -14,7 +14,7 @@
 namespace tug::cli {
 
 struct KeyInfo {
-  enum class Shape : std::uint8_t { text, words, choice, count, amount };
+  enum class Shape : std::uint8_t { text, words, choice, count, amount, on_off };
   std::string_view key;  // "limits.max_turns"; "models[].id" for every row of [[models]]
   Shape shape;
   std::string_view expects;  // for people: "a whole number from 0"
