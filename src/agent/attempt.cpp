@@ -1,21 +1,16 @@
 #include "agent/attempt.h"
 
+#include "agent/delta_show.h"
 #include "core/try.h"
 #include "tug/core/error_json.h"
 #include "tug/journal/journal.h"
+#include "tug/model/delta_filter.h"
 
 namespace tug {
 namespace {
 
 constexpr std::int64_t kDefaultOutputTokens = 4096;
-
-ModelRequest request_of(const LiveRun& run) {
-  return {.system = run.plan->system,
-          .transcript = run.state.transcript,
-          .tools = run.plan->specs,
-          .agent = run.ctx.id().agent,
-          .reserved = run.tree.reserved(run.plan->model_id)};
-}
+constexpr std::int64_t kMostDoubling = 4;
 
 Json to_json(const Amount& held) {
   Json json = Json::object({{"model_calls", held.model_calls}, {"tokens", held.tokens}});
@@ -30,124 +25,42 @@ Json to_json(const ContextWindow& window) {
                        {"source", window.source}});
 }
 
-ContextWindow window_of(const LiveRun& run) {
-  const ModelProfile& profile = run.plan->model->profile();
-  return {.model = run.plan->model_id,
+// An answer that was cut before its first word gets more room, until one comes.
+std::int64_t output_tokens(const LiveRun& run, const ModelRequest& request,
+                           const ModelProfile& profile) {
+  std::int64_t tokens = request.max_output_tokens;
+  if (tokens > 0 && run.state.empty_answers > 0 && run.state.finish == Finish::length) {
+    const std::int64_t times = std::int64_t{1} << std::min(run.state.empty_answers, 2u);
+    tokens *= std::min(times, kMostDoubling);
+  }
+  if (tokens == 0) tokens = profile.max_output_tokens;
+  return tokens > 0 ? tokens : kDefaultOutputTokens;
+}
+
+ContextWindow window_of(const LiveRun& run, const AskedModel& asked, const ModelRequest& request) {
+  const ModelProfile& profile = asked.model->profile();
+  return {.model = asked.id,
           .max_tokens = profile.context_tokens,
-          .reserved_output_tokens =
-              profile.max_output_tokens ? profile.max_output_tokens : kDefaultOutputTokens,
+          .reserved_output_tokens = output_tokens(run, request, profile),
           .prompt_tokens = estimate_tokens(run.plan->constant_bytes + run.state.bytes)};
 }
 
-// Shows deltas to whoever watches, and keeps the bytes for the case that we do not live to see the
-// end.
-class DeltaShow final : public DeltaObserver {
- public:
-  explicit DeltaShow(LiveRun& run) : run_(run) {}
+payload::ModelStarted intent_of(const LiveRun& run) {
+  const Seq seq = run.ctx.events().last_seq() + 1;
+  return {.call = "m" + std::to_string(run.state.offset + seq),
+          .attempt = run.state.tries + 1,
+          .request_kind = "turn"};
+}
 
-  void on_delta(const ModelEvent& event) override {
-    RootLog& log = run_.ctx.events();
-    const OpenAttempt& open = *run_.state.attempt;
-    const auto* text = std::get_if<TextDelta>(&event);
-    if (text) log.keep_partial(CallId(open.call), text->text);
-    if (!log.wants_live()) return;
-    Json data = Json::object({{"call", open.call}});
-    if (text) {
-      data.set("text", text->text);
-    } else if (const auto* reasoning = std::get_if<ReasoningDelta>(&event)) {
-      data.set("reasoning", reasoning->text);
-    } else if (const auto* call = std::get_if<ToolCallDelta>(&event)) {
-      const Seq seq = run_.state.offset + open.seq;
-      Json piece = Json::object({{"call_id", make_call_id(seq, call->index).text()}});
-      if (!call->tool.empty()) piece.set("tool", call->tool);
-      piece.set("arguments", call->arguments);
-      data.set("tool_call", std::move(piece));
-    } else {
-      return;
-    }
-    run_.ctx.emit_live(Kind::model_delta, std::move(data));
+[[gnu::noinline]] std::unique_ptr<ModelStream> ask(LiveRun& run, const AskedModel& asked,
+                                                   const ModelRequest& request) {
+  ModelRequest sent = request;
+  sent.reservation = run.state.attempt->reservation;
+  if (sent.max_output_tokens > 0 || run.state.attempt->max_output_tokens > 0) {
+    sent.max_output_tokens = run.state.attempt->max_output_tokens;
   }
-
- private:
-  LiveRun& run_;
-};
-
-// Records the partner of the open attempt: what was said, or why nothing was. One that is left
-// without either says so itself.
-class AttemptPartner {
- public:
-  explicit AttemptPartner(LiveRun& run) : run_(run) {}
-  AttemptPartner(const AttemptPartner&) = delete;
-  AttemptPartner& operator=(const AttemptPartner&) = delete;
-  ~AttemptPartner() {
-    if (run_.state.attempt) leave();
-  }
-
-  // Out of line, all of them: what they build does not belong into a frame that waits.
-  [[gnu::noinline]] void leave() {
-    fail(Error(ErrorKind::internal, "the attempt was left unfinished"));
-  }
-
-  [[gnu::noinline]] void fail(const Error& error) {
-    const OpenAttempt& open = *run_.state.attempt;
-    const CallId call(open.call);
-    run_.hold.release();
-    record(run_, Kind::model_failed,
-           payload::ModelFailed{
-               .call = open.call, .attempt = open.attempt, .error = error_data(error)});
-    run_.ctx.events().drop_partial(call);
-  }
-
-  [[gnu::noinline]] void take(Result<ModelTurn>& turn) {
-    if (turn) {
-      complete(*std::move(turn));
-    } else {
-      fail(turn.error());
-    }
-  }
-
- private:
-  void complete(ModelTurn turn) {
-    const OpenAttempt& open = *run_.state.attempt;
-    const CallId call(open.call);
-    MessagePtr message = with_call_ids(std::move(turn.message), run_.state.offset + open.seq);
-    payload::ModelCompleted said{.call = open.call,
-                                 .model = model_of(turn),
-                                 .text = message->text(),
-                                 .finish = std::string(name_of(turn.finish)),
-                                 .usage = turn.usage};
-    for (const ToolCall* asked : message->tool_calls()) {
-      said.tool_calls.push_back({asked->id.text(), asked->tool, arguments_of(*asked)});
-    }
-    said.cost = cost_of(turn);
-    said.duration_ms = milliseconds(run_.ctx.loop().wall() - open.started);
-    if (!turn.raw.is_null()) said.response = std::move(turn.raw);
-    const std::int64_t nanos = said.cost ? said.cost->nanos() : 0;
-    run_.hold.settle({.model_calls = 1, .tokens = turn.usage.total(), .cost = nanos});
-    record(run_, Kind::model_completed, said, std::move(message));
-    run_.ctx.events().drop_partial(call);
-  }
-
-  // The id under which the run knows it, or the name the provider gave instead.
-  std::string model_of(const ModelTurn& turn) const {
-    const ModelProfile& profile = run_.plan->model->profile();
-    if (turn.model.empty() || turn.model == profile.name) return run_.plan->model_id;
-    return profile.provider + "/" + turn.model;
-  }
-
-  std::optional<Cost> cost_of(const ModelTurn& turn) const {
-    if (turn.cost) return turn.cost;
-    const auto& price = run_.plan->model->profile().price;
-    return price ? estimate_cost(*price, turn.usage) : Cost::unknown();
-  }
-
-  LiveRun& run_;
-};
-
-[[gnu::noinline]] std::unique_ptr<ModelStream> ask(LiveRun& run) {
-  ModelRequest request = request_of(run);
-  request.reservation = run.state.attempt->reservation;
-  return run.plan->model->ask(std::move(request), until_of(run));
+  auto stream = asked.model->ask(std::move(sent), until_of(run));
+  return request.filters.empty() ? std::move(stream) : filtered(std::move(stream), request.filters);
 }
 
 // A state that was folded has no hold: what its record says was held is taken again, or, where the
@@ -162,60 +75,151 @@ void hold_again(LiveRun& run) {
   }
 }
 
+Json amount_json(const Answered& cost) {
+  const std::int64_t nanos = cost.cost ? cost.cost->nanos() : 0;
+  return Json::object({{"model_calls", 1}, {"tokens", cost.usage.total()}, {"cost", nanos}});
+}
+
+Amount spent(const Answered& cost) {
+  return {
+      .model_calls = 1, .tokens = cost.usage.total(), .cost = cost.cost ? cost.cost->nanos() : 0};
+}
+
+// The bytes go beside the records: no observer ever sees them in an event.
+std::optional<Json> keep_raw(LiveRun& run, const Json& raw) {
+  if (raw.is_null()) return std::nullopt;
+  std::string bytes = print_json(raw);
+  const Digest digest = sha256(bytes);
+  const Json named = Json::object({{"blob", digest.hex()}, {"bytes", bytes.size()}});
+  run.ctx.events().keep_blob({digest, std::move(bytes)});
+  return named;
+}
+
 }  // namespace
 
 Until until_of(const LiveRun& run) {
   return {run.ctx.cancel(), run.ctx.budget().deadline(run.ctx.loop().now())};
 }
 
-Result<void> begin_attempt(LiveRun& run) {
-  ContextWindow window = window_of(run);
-  const auto& price = run.plan->model->profile().price;
+Result<void> begin_attempt(LiveRun& run, const AskedModel& asked, const ModelRequest& request) {
+  const ModelProfile& profile = asked.model->profile();
+  ContextWindow window = window_of(run, asked, request);
   TUG_TRY(held,
           run.ctx.budget().hold_model_call({.prompt_tokens = window.prompt_tokens,
                                             .max_output_tokens = window.reserved_output_tokens,
-                                            .price = price ? &*price : nullptr}));
-  TUG_TRY(reservation, guarded("model " + run.plan->model_id,
-                               [&] { return run.plan->model->reserve(request_of(run)); }));
-  run.ctx.set_turn(run.state.turn + 1);
-  const Seq seq = run.ctx.events().last_seq() + 1;
-  payload::ModelStarted intent{.call = "m" + std::to_string(run.state.offset + seq),
-                               .attempt = 1,
-                               .model = run.plan->model_id,
-                               .provider = run.plan->model->profile().provider,
-                               .request_kind = "turn",
-                               .held = to_json(held.hold.amount()),
-                               .context = to_json(window)};
+                                            .price = profile.price ? &*profile.price : nullptr}));
+  TUG_TRY(reservation, guarded("model " + asked.id, [&] { return asked.model->reserve(request); }));
+  run.ctx.set_turn(static_cast<std::uint32_t>(run.state.counts.model_calls) + 1);
+  payload::ModelStarted intent = intent_of(run);
+  intent.model = asked.id;
+  intent.provider = profile.provider;
+  intent.held = to_json(held.hold.amount());
+  const bool bounded =
+      request.max_output_tokens > 0 || held.max_output_tokens < window.reserved_output_tokens;
+  if (bounded) intent.max_output_tokens = held.max_output_tokens;
+  window.reserved_output_tokens = held.max_output_tokens;
+  intent.context = to_json(window);
   if (!reservation.is_null()) intent.reservation = reservation;
   run.ctx.set_window(std::move(window));
   run.hold = std::move(held.hold);
-  run.tree.reserve(run.plan->model_id, std::move(reservation));
+  run.tree.reserve(asked.id, std::move(reservation));
   record(run, Kind::model_started, intent);
   return {};
 }
 
-Task<void> make_attempt(LiveRun& run) {
-  AttemptPartner partner(run);
+Result<void> begin_served(LiveRun& run) {
+  TUG_TRY(hold, run.ctx.budget().hold({.model_calls = 1}));
+  run.ctx.set_turn(static_cast<std::uint32_t>(run.state.counts.model_calls) + 1);
+  payload::ModelStarted intent = intent_of(run);
+  intent.model = run.state.model;
+  intent.provider = "middleware";
+  intent.served_by = "middleware";
+  intent.held = to_json(hold.amount());
+  run.hold = std::move(hold);
+  record(run, Kind::model_started, intent);
+  return {};
+}
+
+Task<Result<ModelTurn>> make_attempt(LiveRun& run, const AskedModel& asked,
+                                     const ModelRequest& request) {
   hold_again(run);
-  std::optional<Error> failed;
   {
     // The intent is on disk before the request leaves.
     auto durable = run.ctx.events().durable(run.state.attempt->seq, until_of(run));
     Result<void> written = co_await std::move(durable);
-    if (!written) failed = std::move(written).error();
+    if (!written) co_return Failure(std::move(written).error());
   }
-  if (!failed) {
-    try {
-      const std::unique_ptr<ModelStream> stream = ask(run);
-      DeltaShow show(run);
-      auto collecting = collect(*stream, &show);
-      Result<ModelTurn> turn = co_await std::move(collecting);
-      partner.take(turn);
-    } catch (...) {
-      failed = detail::error_in_flight("a model");
-    }
+  std::optional<Error> thrown;
+  try {
+    const std::unique_ptr<ModelStream> stream = ask(run, asked, request);
+    DeltaShow show(run);
+    auto collecting = collect(*stream, &show);
+    Result<ModelTurn> turn = co_await std::move(collecting);
+    co_return turn;
+  } catch (...) {
+    thrown = detail::error_in_flight("a model");
   }
-  if (failed && run.state.attempt) partner.fail(*failed);
+  co_return Failure(*std::move(thrown));
+}
+
+Answered answered(const AskedModel& asked, ModelTurn& turn) {
+  const ModelProfile& profile = asked.model->profile();
+  Answered answered{.model = asked.id, .usage = turn.usage, .cost = turn.cost};
+  if (!turn.model.empty() && turn.model != profile.name) {
+    answered.model = profile.provider + "/" + turn.model;
+  }
+  if (!answered.cost) {
+    answered.cost = profile.price ? estimate_cost(*profile.price, turn.usage) : Cost::unknown();
+  }
+  answered.raw = std::exchange(turn.raw, Json());
+  return answered;
+}
+
+void record_answer(LiveRun& run, ModelTurn turn, Answered cost) {
+  const OpenAttempt& open = *run.state.attempt;
+  const CallId call(open.call);
+  MessagePtr message = with_call_ids(std::move(turn.message), run.state.offset + open.seq);
+  payload::ModelCompleted said{.call = open.call,
+                               .model = std::move(cost.model),
+                               .text = message->text(),
+                               .finish = std::string(name_of(turn.finish)),
+                               .usage = cost.usage,
+                               .cost = cost.cost};
+  for (const ToolCall* asked : message->tool_calls()) {
+    said.tool_calls.push_back({asked->id.text(), asked->tool, arguments_of(*asked)});
+  }
+  said.duration_ms = milliseconds(run.ctx.loop().wall() - open.started);
+  said.response = keep_raw(run, cost.raw);
+  if (!turn.nudge.empty()) said.nudge = std::move(turn.nudge);
+  run.hold.settle(spent(cost));
+  record(run, Kind::model_completed, said, std::move(message));
+  if (said.response) run.state.responses.back().raw = std::move(cost.raw);
+  run.ctx.events().drop_partial(call);
+}
+
+void record_failure(LiveRun& run, const Error& error) {
+  const OpenAttempt& open = *run.state.attempt;
+  const CallId call(open.call);
+  run.hold.release();
+  record(
+      run, Kind::model_failed,
+      payload::ModelFailed{.call = open.call, .attempt = open.attempt, .error = error_data(error)});
+  run.ctx.events().drop_partial(call);
+}
+
+void record_set_aside(LiveRun& run, const Error& error, const Answered& cost) {
+  const OpenAttempt& open = *run.state.attempt;
+  const CallId call(open.call);
+  run.hold.settle(spent(cost));
+  payload::ModelFailed failed{.call = open.call,
+                              .attempt = open.attempt,
+                              .error = error_data(error),
+                              .usage = cost.usage,
+                              .spent = amount_json(cost),
+                              .superseded = true};
+  failed.cost = cost.cost;
+  record(run, Kind::model_failed, failed);
+  run.ctx.events().drop_partial(call);
 }
 
 }  // namespace tug

@@ -137,38 +137,78 @@ Limits HarnessCore::default_limits() const {
   return limits_of(defaults).value_or(Limits{});
 }
 
-Result<RunPlanPtr> HarnessCore::plan(const RunOptions& options) {
-  const bool usual = options.model.empty() && !options.system_prompt && !options.tools &&
-                     !options.interactive && !options.limits.max_concurrency;
-  ToolSet tools;
-  std::string system;
-  ModelPtr model;
+// The model to ask first must be there; a fallback that is not is passed over when its turn comes.
+Result<std::vector<PlannedModel>> HarnessCore::models_of(const RunOptions& options) {
+  const std::string& id = options.model.empty() ? options_.model : options.model;
+  if (id.empty()) {
+    return fail(ErrorKind::invalid, "no model is named", "name one, for example \"offline/demo\"");
+  }
+  TUG_TRY(model, models_->find(id));
+  std::vector<PlannedModel> models;
+  models.push_back({model->profile().id(), std::move(model), {}});
+  for (const std::string& name : options.fallback_models.value_or(options_.fallback_models)) {
+    auto found = models_->find(name);
+    if (found) {
+      models.push_back({(*found)->profile().id(), *std::move(found), {}});
+    } else {
+      models.push_back({name, nullptr, found.error().message()});
+    }
+  }
+  return models;
+}
+
+Result<RunPlanPtr> HarnessCore::plan(const RunOptions& options,
+                                     const InheritedMiddleware* inherited) {
+  const RunLimits& limits = options.limits;
+  const bool usual = options.model.empty() && !options.fallback_models && !options.system_prompt &&
+                     !options.tools && !options.interactive && !limits.max_concurrency &&
+                     !limits.retries && !limits.output_retries && !limits.tool_retries &&
+                     !options.output_schema && !options.output_mode && !options.tool_execution &&
+                     !options.max_output_tokens && options.middleware.empty() &&
+                     options.inherited_middleware.empty() && !inherited;
+  PlanSpec spec;
   {
     std::scoped_lock lock(mutex_);
     if (usual && usual_) return usual_;
-    tools = tools_;
-    system = options.system_prompt.value_or(options_.system_prompt);
-    if (options.model.empty()) model = default_model_;
+    spec.tools = tools_;
+    spec.system = options.system_prompt.value_or(options_.system_prompt);
+    for (const MiddlewarePtr& middleware : middleware_) {
+      spec.middleware.push_back({middleware, "harness"});
+    }
+  }
+  if (inherited) {
+    for (const MiddlewarePtr& middleware : inherited->list) {
+      spec.middleware.push_back({middleware, "inherited"});
+    }
+  }
+  for (const auto& list : {options.inherited_middleware, options.middleware}) {
+    for (const MiddlewarePtr& middleware : list) {
+      if (middleware) spec.middleware.push_back({middleware, "run"});
+    }
   }
   if (options.tools) {
-    TUG_TRY(named, tools.only(*options.tools));
-    tools = std::move(named);
+    TUG_TRY(named, spec.tools.only(*options.tools));
+    spec.tools = std::move(named);
   }
-  if (!model) {
-    const std::string& id = options.model.empty() ? options_.model : options.model;
-    if (id.empty()) {
-      return fail(ErrorKind::invalid, "no model is named",
-                  "name one, for example \"offline/demo\"");
-    }
-    TUG_TRY(found, models_->find(id));
-    model = std::move(found);
-  }
-  const std::uint32_t cap =
-      options.limits.max_concurrency.value_or(options_.defaults.max_concurrency.value_or(16));
-  RunPlanPtr plan = make_run_plan(model, std::move(system), tools, cap, options.interactive);
+  TUG_TRY(models, models_of(options));
+  spec.models = std::move(models);
+  const RunLimits& defaults = options_.defaults;
+  spec.limits.max_concurrency =
+      limits.max_concurrency ? limits.max_concurrency : defaults.max_concurrency;
+  spec.limits.retries = limits.retries ? limits.retries : defaults.retries;
+  spec.limits.output_retries =
+      limits.output_retries ? limits.output_retries : defaults.output_retries;
+  spec.limits.tool_retries = limits.tool_retries ? limits.tool_retries : defaults.tool_retries;
+  spec.interactive = options.interactive;
+  spec.output_schema = options.output_schema ? options.output_schema : options_.output_schema;
+  spec.output_mode = options.output_mode.value_or(options_.output_mode);
+  spec.sequential =
+      options.tool_execution.value_or(options_.tool_execution) == ToolExecution::sequential;
+  spec.max_output_tokens = options.max_output_tokens.value_or(0);
+  spec.retry = options_.retry;
+  TUG_TRY(plan, make_run_plan(std::move(spec)));
   if (usual) {
     std::scoped_lock lock(mutex_);
-    default_model_ = std::move(model);
     usual_ = plan;
   }
   return plan;

@@ -51,8 +51,10 @@ class HarnessCore {
   Engine& engine() noexcept { return *engine_; }
   RecordStore& store() noexcept { return *store_; }
   const ServicesPtr& services() noexcept { return services_; }
-  // Of the options that are left out.
-  Result<RunPlanPtr> plan(const RunOptions& options);
+  // With the harness's own where the options say nothing. `inherited` is what a run below another
+  // has around it too.
+  Result<RunPlanPtr> plan(const RunOptions& options,
+                          const InheritedMiddleware* inherited = nullptr);
   Limits default_limits() const;
   std::string agent_of(const RunOptions& options) const;
   // Why no run can start; nothing when all is well.
@@ -82,6 +84,7 @@ class HarnessCore {
                                       std::string prompt, RunOptions options);
   Task<void> run_background(std::shared_ptr<RunShared> shared, Context ctx, std::string prompt,
                             RunOptions options);
+  Result<std::vector<PlannedModel>> models_of(const RunOptions& options);
   Result<Context> root_context(std::shared_ptr<RootLog> log, const RunOptions& options,
                                std::optional<BudgetSnapshot> restored, Loop& loop);
   Result<RunOptions> taken_up(const RunState& state, const RunOptions& given);
@@ -98,7 +101,6 @@ class HarnessCore {
   ToolSet tools_;
   std::vector<MiddlewarePtr> middleware_;
   std::optional<Error> bad_tool_;
-  ModelPtr default_model_;
   RunPlanPtr usual_;  // of runs without options of their own
   std::vector<std::weak_ptr<RunShared>> live_;
   std::size_t swept_ = 0;  // how many lived when the ended ones last went

@@ -24,6 +24,7 @@ struct Plain {
   std::optional<Json> configurable;
   std::optional<RunLimits> limits;
   std::optional<double> timeout;
+  std::optional<std::int64_t> max_output_tokens;
   std::optional<Json> output_schema;
   std::optional<std::string> output_mode;
   std::optional<std::string> tool_execution;
@@ -95,8 +96,8 @@ Json to_json(const RunOptions& options) {
   // Binding all of them: a field that is added must be decided about here.
   const auto& [run_id, thread_id, agent, model, fallback_models, system_prompt, tools, tags,
                inherited_tags, metadata, inherited_metadata, configurable, limits, timeout,
-               output_schema, output_mode, tool_execution, interactive, cancel, observers,
-               keep_events, middleware, inherited_middleware, values] = options;
+               max_output_tokens, output_schema, output_mode, tool_execution, interactive, cancel,
+               observers, keep_events, middleware, inherited_middleware, values] = options;
   Json json = write_json(Plain{
       .run_id = given(run_id),
       .thread_id = given(thread_id),
@@ -112,6 +113,7 @@ Json to_json(const RunOptions& options) {
       .configurable = given(configurable),
       .limits = limits == RunLimits{} ? std::nullopt : std::optional(limits),
       .timeout = timeout,
+      .max_output_tokens = max_output_tokens,
       .output_schema = output_schema,
       .output_mode = named(output_mode),
       .tool_execution = named(tool_execution),
@@ -145,6 +147,7 @@ Result<RunOptions> run_options_from(const Json& json) {
                     .configurable = plain.configurable.value_or(Json()),
                     .limits = plain.limits.value_or(RunLimits{}),
                     .timeout = plain.timeout,
+                    .max_output_tokens = plain.max_output_tokens,
                     .output_schema = plain.output_schema,
                     .output_mode = mode,
                     .tool_execution = execution,
@@ -179,6 +182,7 @@ Result<Limits> limits_of(const RunOptions& options) {
     TUG_TRY(nanos, nanos_from_dollars(Json(*given.max_cost)));
     limits.cost = nanos;
   }
+  TUG_TRY(output, not_negative(options.max_output_tokens, "max_output_tokens"));
   std::optional<std::int64_t> ms;
   if (given.max_time) {
     TUG_TRY(time, seconds_to_ms(*given.max_time, "limits.max_time"));

@@ -68,24 +68,24 @@ Result<void> check_id(const std::string& id, std::string_view field) {
               "leave it out for a new one");
 }
 
-// Better refused than silently left out.
-Result<void> check_supported(const RunOptions& options) {
+Result<void> check_ids(const RunOptions& options) {
   TUG_TRY(run, check_id(options.run_id, "run_id"));
   TUG_TRY(thread, check_id(options.thread_id, "thread_id"));
-  TUG_TRY(agent, check_id(options.agent, "agent"));
-  if (!options.output_schema) return {};
-  return fail(ErrorKind::unsupported, "output_schema: this version gives text only",
-              "leave it out, and check the text yourself");
+  return check_id(options.agent, "agent");
 }
 
 // A limit on cost that nothing could ever enforce.
 Result<void> check_price(const Limits& limits, const RunPlan& plan) {
-  const auto& price = plan.model->profile().price;
-  const bool known = price && price->input && price->output;
-  if (!limits.cost || limits.tokens || known) return {};
-  return fail(ErrorKind::invalid,
-              "max_cost is set, and what " + plan.model_id + " costs is not known",
-              "give the model a price in [[models]], or set max_tokens too");
+  if (!limits.cost || limits.tokens) return {};
+  for (const PlannedModel& planned : plan.models) {
+    if (!planned.model) continue;
+    const auto& price = planned.model->profile().price;
+    if (price && price->input && price->output) continue;
+    return fail(ErrorKind::invalid,
+                "max_cost is set, and what " + planned.id + " costs is not known",
+                "give the model a price in [[models]], or set max_tokens too");
+  }
+  return {};
 }
 
 // What holds for the next segments too, without what the lineage or another field says already.
@@ -101,7 +101,13 @@ Json lasting(RunOptions options) {
 payload::RunStarted started(const LiveRun& run, const std::string& prompt, RunOptions options,
                             const std::string& workspace) {
   payload::RunStarted data{
-      .prompt = prompt, .model = run.plan->model_id, .constants = run.plan->digest.hex()};
+      .prompt = prompt, .model = run.plan->model_id(), .constants = run.plan->digest.hex()};
+  if (run.plan->chain) {
+    data.middleware.emplace();
+    for (const MiddlewareLink& link : *run.plan->chain) {
+      data.middleware->push_back({link.name, link.source});
+    }
+  }
   if (!workspace.empty()) data.root = workspace;
   if (options.limits != RunLimits{}) data.limits = write_json(options.limits);
   options.limits = {};
@@ -117,6 +123,13 @@ payload::RunStarted started(const LiveRun& run, const std::string& prompt, RunOp
 
 // What a caller hands to a run beside its data, wherever the run hangs.
 void link_caller(const Context& ctx, const RunOptions& options) {
+  if (!options.inherited_middleware.empty()) {
+    InheritedMiddleware all;
+    if (const auto* above = ctx.get<InheritedMiddleware>()) all = *above;
+    all.list.insert(all.list.end(), options.inherited_middleware.begin(),
+                    options.inherited_middleware.end());
+    ctx.inherit(std::move(all));
+  }
   for (const auto& [type, value] : options.values) ctx.inherit(type, value);
   if (options.cancel.stop_possible()) link(ctx.cancel(), options.cancel, ctx.loop());
 }
@@ -208,7 +221,7 @@ Task<Result<std::unique_ptr<HarnessCore::Opened>>> HarnessCore::open_fresh(RunId
     history = {root.transcript, root.bytes, root.offset + base.seq};
     if (thread.empty() && launch.kind == Launch::Kind::follow) thread = root.who->thread_id;
   }
-  TUG_CO_TRY(supported, check_supported(opened.options));
+  TUG_CO_TRY(named, check_ids(opened.options));
   TUG_CO_TRY(plan, this->plan(opened.options));
   TUG_CO_TRY(limits, limits_of(opened.options));
   TUG_CO_TRY(priced, check_price(limits, *plan));
@@ -275,9 +288,10 @@ Task<Result<std::unique_ptr<HarnessCore::RootRun>>> HarnessCore::begin_root(
   MessagePtr said = launch->prompt.empty() ? nullptr : Message::user(launch->prompt);
   if (fold) {
     run.ctx.set_turn(run.state.turn);
+    run.ctx.set_resumed(run.state.memory);
     payload::RunResumed resumed{.epoch = log->epoch(), .from_seq = log->last_seq() + 1};
     if (said) resumed.prompt = launch->prompt;
-    if (run.plan->model_id != run.state.model) resumed.model = run.plan->model_id;
+    if (run.plan->model_id() != run.state.model) resumed.model = run.plan->model_id();
     if (Json told = lasting(launch->options); !told.empty()) resumed.options = std::move(told);
     record(run, Kind::run_resumed, resumed, said);
     close_lost_children(*log, run.ctx.loop(), *fold);
@@ -350,8 +364,9 @@ Task<Result<RunResult>> HarnessCore::drive_below(std::shared_ptr<RunShared> shar
                                                  std::string prompt, RunOptions options) {
   if (auto wrong = fault()) co_return Failure(*std::move(wrong));
   TUG_CO_TRY(said, check_prompt(prompt));
-  TUG_CO_TRY(supported, check_supported(options));
-  TUG_CO_TRY(plan, this->plan(options));
+  TUG_CO_TRY(named, check_ids(options));
+  const InheritedMiddleware* inherited = ctx.get<InheritedMiddleware>();
+  TUG_CO_TRY(plan, this->plan(options, inherited));
   TUG_CO_TRY(limits, limits_of(options));
   TUG_CO_TRY(priced, check_price(limits, *plan));
   ChildSpec spec{.kind = NodeKind::run,

@@ -1,13 +1,18 @@
+// The loop. One step after the other until something ends the run: ask for a turn, decide what it
+// means, run its calls. Everything it knows is in the state, and only records change that.
 #include "agent/run.h"
 
-#include "agent/attempt.h"
+#include "agent/ask.h"
 #include "agent/calls.h"
+#include "agent/decide.h"
 #include "agent/recovery.h"
-#include "agent/turn.h"
+#include "middleware/chain.h"
 #include "tug/journal/journal.h"
 
 namespace tug {
 namespace {
+
+using EndingPtr = std::unique_ptr<Ending>;
 
 Kind terminal_kind(RunStatus status) {
   switch (status) {
@@ -22,24 +27,26 @@ Kind terminal_kind(RunStatus status) {
   }
 }
 
-[[gnu::noinline]] void record_terminal(LiveRun& run, const Ending& ending) {
-  RunResult result = result_of(run.state);
+RunResult result_with(const RunState& state, const Ending& ending) {
+  RunResult result = result_of(state);
   result.status = ending.status;
   result.stop = ending.stop;
   result.error = ending.error;
+  return result;
+}
+
+[[gnu::noinline]] void record_terminal(LiveRun& run, RunResult result, std::string reason) {
   // The record has the time that its result was reckoned with: a fold comes to the same.
   const Time now = run.ctx.loop().wall();
-  const Duration alive = run.state.alive_at(now);
-  result.duration_ms = milliseconds(alive);
-  const std::string stop(name_of(ending.stop));
-  if (ending.status == RunStatus::parked) {
-    record(run, Kind::run_paused,
-           payload::RunPaused{
-               .stop_reason = stop, .reason = run.tree.pause, .result = to_json(result)},
-           nullptr, now);
+  result.duration_ms = milliseconds(run.state.alive_at(now));
+  const std::string stop(name_of(result.stop));
+  if (result.status == RunStatus::parked) {
+    payload::RunPaused paused{.stop_reason = stop, .result = to_json(result)};
+    if (!reason.empty()) paused.reason = std::move(reason);
+    record(run, Kind::run_paused, paused, nullptr, now);
     return;
   }
-  record(run, terminal_kind(ending.status),
+  record(run, terminal_kind(result.status),
          payload::RunEnded{.stop_reason = stop, .result = to_json(result)}, nullptr, now);
 }
 
@@ -51,130 +58,56 @@ class SegmentEnd {
   SegmentEnd& operator=(const SegmentEnd&) = delete;
   ~SegmentEnd() {
     if (run_.state.ending) return;
-    record_terminal(run_, {RunStatus::failed, StopReason::error,
-                           Error(ErrorKind::internal, "the run was left unfinished")});
+    const Ending left{RunStatus::failed, StopReason::error,
+                      Error(ErrorKind::internal, "the run was left unfinished")};
+    record_terminal(run_, result_with(run_.state, left), {});
   }
 
  private:
   LiveRun& run_;
 };
 
-Ending cancelled(const LiveRun& run) {
-  const CancelReason* reason = run.ctx.cancel_reason();
-  std::string message = "the run was cancelled";
-  if (reason && !reason->text.empty()) message += ": " + reason->text;
-  return {RunStatus::cancelled, StopReason::cancelled,
-          Error(ErrorKind::cancelled, std::move(message), "`resume` goes on where it stood")};
-}
-
-Ending after(const LiveRun& run, const Error& failure) {
-  if (failure.kind() == ErrorKind::cancelled) return cancelled(run);
-  if (failure.detail_if<Overflow>()) {
-    return {RunStatus::failed, StopReason::context_overflow, failure};
+// What code inside the run asked for becomes a record, and then the end.
+std::optional<Ending> check_control(LiveRun& run) {
+  const RunState& state = run.state;
+  if (auto reason = std::exchange(run.pause_wanted, std::nullopt)) {
+    run.final_wanted.reset();
+    record(run, Kind::control_applied,
+           payload::ControlApplied{.control = "interrupt", .detail = *std::move(reason)});
   }
-  const bool provider = failure.detail_if<Provider>() != nullptr;
-  return {RunStatus::failed, provider ? StopReason::provider_error : StopReason::error, failure};
+  if (auto text = std::exchange(run.final_wanted, std::nullopt)) {
+    record(run, Kind::control_applied,
+           payload::ControlApplied{.control = "stop_with_final", .detail = *std::move(text)});
+  }
+  if (state.interrupt) {
+    return Ending{RunStatus::parked, StopReason::paused, std::nullopt, *state.interrupt};
+  }
+  if (!state.final_text && !state.output) return std::nullopt;
+  return Ending{RunStatus::completed, StopReason::end_turn, std::nullopt};
 }
 
 // Whether the run ends here rather than doing what comes next.
 std::optional<Ending> checkpoint(LiveRun& run) {
   const RunState& state = run.state;
   if (state.limit) return Ending{RunStatus::completed, StopReason::limit_reached, state.limit};
-  if (run.ctx.cancelled()) return cancelled(run);
+  if (run.ctx.cancelled()) return cancelled_ending(run);
   auto in_time = run.ctx.budget().check_deadline(run.ctx.loop().now());
   if (!in_time) {
     record_limit(run, *in_time.error().detail_if<Limit>());
     return Ending{RunStatus::completed, StopReason::limit_reached, state.limit};
   }
-  if (state.failure) return after(run, *state.failure);
+  if (state.doom && state.calls.empty()) return state.doom;
+  if (auto wanted = check_control(run)) return wanted;
   if (run.tree.pause && state.phase == Phase::ready) {
-    return Ending{RunStatus::parked, StopReason::paused, std::nullopt};
+    return Ending{RunStatus::parked, StopReason::paused, std::nullopt, *run.tree.pause};
   }
   return std::nullopt;
 }
 
-// Children that nobody awaited end before the run does: by themselves when it ends well.
-Task<void> finish(LiveRun& run, std::unique_ptr<Ending> ending) {
-  if (ending->stop != StopReason::end_turn) {
-    run.background.cancel({CancelReason::Why::parent, "the parent run has ended"});
-  }
-  auto joining = run.background.join();
-  co_await std::move(joining);
-  close_started_calls(run);
-  record_terminal(run, *ending);
-}
-
-std::optional<Ending> prepare(LiveRun& run) {
-  auto begun = begin_attempt(run);
-  if (begun) return std::nullopt;
-  if (const Limit* limit = begun.error().detail_if<Limit>()) {
-    record_limit(run, *limit);
-    return Ending{RunStatus::completed, StopReason::limit_reached, run.state.limit};
-  }
-  return Ending{RunStatus::failed, StopReason::error, begun.error()};
-}
-
-struct Decide {
-  LiveRun& run;
-
-  std::optional<Ending> operator()(const next::Finish& finish) const {
-    if (finish.cut) {
-      record(run, Kind::context_diagnostic,
-             payload::ContextDiagnostic{.code = "answer_cut",
-                                        .severity = "warning",
-                                        .message = "the answer was cut by length three times and "
-                                                   "is not complete"});
-    }
-    return Ending{RunStatus::completed, StopReason::end_turn, std::nullopt};
-  }
-  std::optional<Ending> operator()(next::CallTools) const {
-    admit(run);
-    return std::nullopt;
-  }
-  std::optional<Ending> operator()(const next::Correct& correct) const {
-    using What = next::Correct::What;
-    if (correct.what == What::cut_calls) {
-      refuse_cut_calls(run);
-    } else if (correct.what == What::cut_text) {
-      record(run, Kind::output_retry,
-             payload::OutputRetry{.attempt = run.state.continued + 1,
-                                  .error = "the answer was cut by length",
-                                  .reason = "length"},
-             Message::user("Your answer was cut. Go on exactly where it stopped; repeat nothing."));
-    } else {
-      record(run, Kind::output_retry,
-             payload::OutputRetry{.attempt = run.state.empty_answers,
-                                  .error = "the answer was empty",
-                                  .reason = "empty"});
-    }
-    return std::nullopt;
-  }
-  // A turn that paused never gets here: applying it made the run ready again.
-  std::optional<Ending> operator()(next::Pause) const { return std::nullopt; }
-  std::optional<Ending> operator()(const next::Unexpected& unexpected) const {
-    return Ending{
-        RunStatus::failed, unexpected.stop,
-        Error(ErrorKind::internal, std::string(unexpected.why), "ask again, or ask another model")};
-  }
-};
-
-std::optional<Ending> decide(LiveRun& run) {
-  const RunState& state = run.state;
-  const TurnFacts facts{.finish = state.finish,
-                        .calls = !state.calls.empty(),
-                        .text = state.empty_answers == 0,
-                        .continued = state.continued,
-                        .empty_before = state.empty_answers == 0 ? 0 : state.empty_answers - 1};
-  return std::visit(Decide{run}, resolve(facts));
-}
-
-using EndingPtr = std::unique_ptr<Ending>;
-
-// What needs no waiting: a checkpoint, and then the next act's intent or the turn's meaning. Out of
-// line, as what comes below: what it builds does not belong into the frame of a loop that waits.
+// Out of line: what it builds does not belong into the frame of a loop that waits.
 [[gnu::noinline]] EndingPtr consider(LiveRun& run) {
   auto ending = checkpoint(run);
-  if (!ending) ending = run.state.phase == Phase::ready ? prepare(run) : decide(run);
+  if (!ending && run.state.phase == Phase::admitting) ending = decide(run);
   return ending ? std::make_unique<Ending>(*std::move(ending)) : nullptr;
 }
 
@@ -183,31 +116,113 @@ using EndingPtr = std::unique_ptr<Ending>;
       Ending{RunStatus::failed, StopReason::error, detail::error_in_flight("the run")});
 }
 
-// The act in hand, if the phase is one; nothing to wait for otherwise.
-Task<void> act(LiveRun& run) {
-  return run.state.phase == Phase::asked ? make_attempt(run) : run_calls(run);
+Task<EndingPtr> run_tools(LiveRun& run) {
+  auto running = run_calls(run);
+  co_await std::move(running);
+  co_return nullptr;
+}
+
+// A step that leaves everything as it was would be made for ever.
+void expect_progress(const LiveRun& run, Seq before) {
+  if (run.ctx.events().last_seq() == before) {
+    throw std::logic_error("a step of the run changed nothing");
+  }
+}
+
+// From where the state stands to the end of the segment.
+Task<EndingPtr> run_segment(LiveRun& run) {
+  EndingPtr ending;
+  while (!ending) {
+    try {
+      const Seq before = run.ctx.events().last_seq();
+      // Calls and attempts that are open are finished before anything else is decided.
+      const Phase phase = run.state.phase;
+      if (phase != Phase::asked && phase != Phase::running) ending = consider(run);
+      if (ending) break;
+      if (phase == Phase::ready || phase == Phase::asked) {
+        auto asking = ask(run);
+        ending = co_await std::move(asking);
+      } else if (phase == Phase::running) {
+        auto running = run_tools(run);
+        ending = co_await std::move(running);
+      }
+      if (!ending) expect_progress(run, before);
+    } catch (...) {
+      ending = bug_in_flight();
+    }
+  }
+  // Children that nobody awaited end before the run does: by themselves when it ends well.
+  if (ending->stop != StopReason::end_turn) {
+    run.background.cancel({CancelReason::Why::parent, "the parent run has ended"});
+  }
+  auto joining = run.background.join();
+  co_await std::move(joining);
+  close_started_calls(run);
+  co_return ending;
+}
+
+// What the middleware of a run stands around.
+class Segment final : public RunCore {
+ public:
+  explicit Segment(LiveRun& run) noexcept : run_(run) {}
+
+  Task<Result<RunResult>> call(RunInput input) override {
+    if (ran_) co_return fail(ErrorKind::invalid, "a middleware ran the run twice");
+    ran_ = true;
+    for (std::string& text : input.context) {
+      record(run_, Kind::context_injected, payload::ContextInjected{.source = "middleware"},
+             Message::user(std::move(text)));
+    }
+    auto running = run_segment(run_);
+    EndingPtr ending = co_await std::move(running);
+    reason = ending->reason;
+    co_return result_with(run_.state, *ending);
+  }
+
+  std::string reason;  // of a pause
+
+ private:
+  LiveRun& run_;
+  bool ran_ = false;
+};
+
+RunResult taken(const LiveRun& run, Result<RunResult> result) {
+  if (result) return *std::move(result);
+  return result_with(run.state, ending_after(run, result.error()));
+}
+
+void tell_of_error(LiveRun& run) {
+  const Ending& ending = *run.state.ending;
+  if (ending.status != RunStatus::failed && ending.status != RunStatus::cancelled) return;
+  const Error error =
+      ending.error.value_or(Error(ErrorKind::internal, std::string(name_of(ending.stop))));
+  for (const MiddlewarePtr& link : run.plan->middleware) {
+    (void)guarded("the middleware " + link->name(), [&] { link->on_error(run.ctx, error); });
+  }
+}
+
+Task<void> drive_inside(LiveRun& run) {
+  Segment segment(run);
+  RunInput input{.prompt = run.state.prompt, .resumed = run.ctx.resumed()};
+  auto around = around_run(run.plan->middleware, run.ctx, std::move(input), segment);
+  Result<RunResult> result = co_await std::move(around);
+  close_started_calls(run);
+  record_terminal(run, taken(run, std::move(result)), std::move(segment.reason));
+  tell_of_error(run);
 }
 
 }  // namespace
 
 Task<void> drive(LiveRun& run) {
   const SegmentEnd end(run);
-  EndingPtr ending;
-  while (!run.state.ending) {
-    try {
-      if (run.state.phase == Phase::asked || run.state.phase == Phase::running) {
-        auto acting = act(run);
-        co_await std::move(acting);
-      } else {
-        ending = consider(run);
-      }
-    } catch (...) {
-      ending = bug_in_flight();
-    }
-    if (!ending || run.state.ending) continue;
-    auto finishing = finish(run, std::move(ending));
-    co_await std::move(finishing);
+  if (!run.plan->middleware.empty()) {
+    auto inside = drive_inside(run);
+    co_await std::move(inside);
+    co_return;
   }
+  auto running = run_segment(run);
+  const EndingPtr ending = co_await std::move(running);
+  record_terminal(run, result_with(run.state, *ending), ending->reason);
 }
 
 }  // namespace tug

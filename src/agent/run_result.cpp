@@ -37,10 +37,11 @@ RunResult result_of(const RunState& state) {
     result.stop = state.ending->stop;
     result.error = state.ending->error;
   }
-  result.text = state.text_before + state.text;
+  result.text = answer_text(state);
+  if (state.output) result.output = *state.output;
   result.model = state.model;
   result.messages = state.transcript;
-  result.responses = state.responses;
+  for (const RawResponse& response : state.responses) result.responses.push_back(response.raw);
   result.tool_calls = state.tool_calls;
   result.usage = state.subtree.usage;
   result.cost = state.subtree.cost;

@@ -146,6 +146,15 @@ Result<void> resume_run(RunState& state, const Event& event) {
   state.ending.reset();
   state.limit.reset();
   state.failure.reset();
+  state.doom.reset();
+  state.interrupt.reset();
+  state.rewritten.reset();
+  if (event.message) {
+    state.final_text.reset();
+    state.output.reset();
+  }
+  state.tries = 0;
+  state.passed.clear();
   if (const Json* model = event.data.find("model")) state.model = std::string(model->as_string());
   if (const Json* options = event.data.find("options")) {
     state.options = overlaid(std::move(state.options), *options);
@@ -159,6 +168,10 @@ Result<void> resume_run(RunState& state, const Event& event) {
   return append_user(state, event.message);
 }
 
+void remember(RunState& state, const Event& event) {
+  state.memory.set(event.data["key"].as_string(), event.data["value"]);
+}
+
 Result<void> start_attempt(RunState& state, const Event& event) {
   if (state.phase != Phase::ready) return out_of_place(event, "something else is open");
   const Json& data = event.data;
@@ -167,7 +180,9 @@ Result<void> start_attempt(RunState& state, const Event& event) {
                       .seq = event.seq,
                       .reservation = data["reservation"],
                       .held = amount_from(data["held"]),
+                      .max_output_tokens = data["max_output_tokens"].as_int().value_or(0),
                       .started = event.ts};
+  state.asked = attempt.call;
   state.attempt = std::move(attempt);
   state.failure.reset();
   state.turn = event.turn;
@@ -191,7 +206,12 @@ Result<void> complete_attempt(RunState& state, const Event& event) {
     state.window.prompt_tokens = spent.usage.input_tokens;
     state.window.source = "provider";
   }
-  if (const Json* response = event.data.find("response")) state.responses.push_back(*response);
+  if (const Json* response = event.data.find("response")) {
+    state.responses.push_back({text_of(*response, "blob"), {}});
+  }
+  state.tries = 0;
+  state.passed.clear();
+  state.nudge = text_of(event.data, "nudge");
   state.finish = finish_from(event.data["finish"].as_string()).value_or(Finish::other);
   state.phase = Phase::admitting;
   // A blank turn is asked for again or ends the run; no provider takes one back.
@@ -223,9 +243,36 @@ Result<void> fail_attempt(RunState& state, const Event& event) {
   add(state.subtree, spent);
   // An attempt that a crash swallowed decides nothing: the model is asked again.
   Error error = error_from_json(event.data["error"]);
-  if (!error.detail_if<OutcomeUnknown>()) state.failure = std::move(error);
+  const bool decides = !error.detail_if<OutcomeUnknown>() && !event.data["superseded"].as_bool();
+  if (decides) {
+    state.failure = std::move(error);
+    ++state.tries;
+  }
   state.phase = Phase::ready;
   return {};
+}
+
+void fall_back(RunState& state, const Event& event) {
+  state.passed.push_back(text_of(event.data, "from"));
+  state.model = text_of(event.data, "to");
+  state.failure.reset();
+  state.tries = 0;
+}
+
+// A result that the model may repair counts, whatever a hook made of it afterwards.
+void count_retry(RunState& state, const OpenCall& open, const Json& data) {
+  if (!data["retryable"].as_bool()) return;
+  ++state.counts.tool_retries[open.call.tool];
+  const std::int64_t used = data["used"].as_int().value_or(0);
+  const std::int64_t budget = data["budget"].as_int().value_or(0);
+  if (!data.contains("used") || used <= budget) return;
+  const Limit limit{LimitKind::tool_retries, budget, used, open.call.tool};
+  state.doom =
+      Ending{RunStatus::failed, StopReason::tool_retries_exceeded,
+             Error(ErrorKind::exhausted,
+                   "the model called \"" + open.call.tool + "\" wrongly " + std::to_string(used) +
+                       " times; " + std::to_string(budget) + " may be repaired",
+                   "raise tool_retries, or the tool's max_retries", limit)};
 }
 
 Result<void> start_call(RunState& state, const Event& event) {
@@ -242,6 +289,10 @@ Result<void> refuse_call(RunState& state, const Event& event, std::string_view e
   TUG_TRY(open, call_of(state, event));
   if (open->started || open->result) return out_of_place(event, "the call is decided already");
   open->result = ToolResult::error(text_of(event.data, "output"), error_type);
+  if (const Json* type = event.data.find("error_type")) {
+    open->result->metadata = Json::object({{"error_type", *type}});
+  }
+  count_retry(state, *open, event.data);
   open->result->call = open->call.id;
   open->result->tool = open->call.tool;
   ++state.counts.tool_calls;
@@ -264,16 +315,42 @@ Result<void> end_call(RunState& state, const Event& event) {
                             .metadata = data["metadata"]};
   open->duration_ms = data["duration_ms"].as_int().value_or(0);
   if (data["cancelled"].as_bool()) ++state.counts.cancelled_tool_calls;
+  count_retry(state, *open, data);
+  if (data["fatal"].as_bool()) {
+    state.doom =
+        Ending{RunStatus::failed, StopReason::error,
+               Error(ErrorKind::internal,
+                     "the tool \"" + open->call.tool + "\" failed: " + open->result->content,
+                     "the tool is set to end the run when it fails")};
+  }
+  return settle_calls(state);
+}
+
+void answer_final(OpenCall& open, ToolResult result) {
+  result.call = open.call.id;
+  result.tool = open.call.tool;
+  open.result = std::move(result);
+}
+
+Result<void> accept_output(RunState& state, const Event& event) {
+  state.output = event.data["output"];
+  if (!event.data.contains("call_id")) return {};
+  TUG_TRY(open, call_of(state, event));
+  answer_final(*open, ToolResult::text("accepted"));
   return settle_calls(state);
 }
 
 Result<void> retry_output(RunState& state, const Event& event) {
   const std::string_view reason = event.data["reason"].as_string();
+  if (reason == "schema") ++state.counts.output_retries;
+  if (event.data.contains("call_id")) {
+    TUG_TRY(open, call_of(state, event));
+    answer_final(*open, ToolResult::error(text_of(event.data, "error"), "ValidationError"));
+    return settle_calls(state);
+  }
   if (reason == "length") {
     state.text_before += state.text;
     ++state.continued;
-  } else {
-    ++state.counts.output_retries;
   }
   state.phase = Phase::ready;
   if (!event.message) return {};
@@ -289,6 +366,35 @@ void reach_limit(RunState& state, const Event& event) {
                              .scope = text_of(data, "scope")});
 }
 
+// What the model is told besides the user's words and its results.
+Result<void> tell(RunState& state, const Event& event) {
+  if (!event.message) return out_of_place(event, "it has no message");
+  return append_user(state, event.message);
+}
+
+Result<void> warn(RunState& state, const Event& event) {
+  state.notices.push_back(text_of(event.data, "limit") + ":" +
+                          std::to_string(event.data["remaining"].as_int().value_or(0)));
+  return tell(state, event);
+}
+
+void apply_control(RunState& state, const Event& event) {
+  if (event.data["control"].as_string() == "interrupt") {
+    state.interrupt = text_of(event.data, "detail");
+  } else {
+    state.final_text = text_of(event.data, "detail");
+  }
+}
+
+// Whoever stands around the run may have given another answer than the model.
+void take_answer(RunState& state, const Json& result) {
+  const std::string_view text = result["text"].as_string();
+  if (text != answer_text(state)) state.rewritten = std::string(text);
+  if (const Json* output = result.find("output"); output && !output->is_null()) {
+    state.output = *output;
+  }
+}
+
 Result<void> end_run(RunState& state, const Event& event) {
   if (state.ending) return out_of_place(event, "the segment has ended already");
   Ending ending;
@@ -299,6 +405,7 @@ Result<void> end_run(RunState& state, const Event& event) {
   if (event.kind == Kind::run_paused) ending.status = RunStatus::parked;
   const Json& error = event.data["result"]["error"];
   if (!error.is_null()) ending.error = error_from_json(error);
+  take_answer(state, event.data["result"]);
   state.alive += event.ts - state.segment;
   if (ending.status == RunStatus::parked) {
     state.phase = Phase::parked;
@@ -349,6 +456,14 @@ Result<void> close_calls(RunState& state, const std::string& reason) {
   return {};
 }
 
+std::string answer_text(const RunState& state) {
+  if (state.rewritten) return *state.rewritten;
+  if (state.final_text) return *state.final_text;
+  std::string text = state.text_before + state.text;
+  if (text.empty() && state.output) text = print_json(*state.output);
+  return text;
+}
+
 Result<void> apply(RunState& state, const Event& event) {
   if (event.live != 0) return {};
   Result<void> applied;
@@ -387,6 +502,27 @@ Result<void> apply(RunState& state, const Event& event) {
       break;
     case Kind::output_retry:
       applied = retry_output(state, event);
+      break;
+    case Kind::output_accepted:
+      applied = accept_output(state, event);
+      break;
+    case Kind::model_fallback_selected:
+      fall_back(state, event);
+      break;
+    case Kind::retry_scheduled:
+      state.failure.reset();
+      break;
+    case Kind::limit_warning:
+      applied = warn(state, event);
+      break;
+    case Kind::context_injected:
+      applied = tell(state, event);
+      break;
+    case Kind::control_applied:
+      apply_control(state, event);
+      break;
+    case Kind::state_set:
+      remember(state, event);
       break;
     case Kind::limit_reached:
       reach_limit(state, event);

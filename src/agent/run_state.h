@@ -32,6 +32,7 @@ struct OpenAttempt {
   Seq seq = 0;  // of its model.started; the calls of its answer are named by it
   Json reservation;
   Amount held;
+  std::int64_t max_output_tokens = 0;  // 0 where nothing bounds the answer
   Time started{};
 };
 
@@ -44,10 +45,17 @@ struct OpenCall {
   std::int64_t duration_ms = 0;
 };
 
+// A provider's own reply. The record names it; the bytes are beside the records.
+struct RawResponse {
+  std::string digest;
+  Json raw;  // null until somebody has read it
+};
+
 struct Ending {
   RunStatus status = RunStatus::failed;
   StopReason stop = StopReason::error;
   std::optional<Error> error;
+  std::string reason;  // of a pause
 };
 
 struct RunState {
@@ -65,23 +73,34 @@ struct RunState {
   std::size_t bytes = 0;  // of the transcript's messages
   std::uint32_t turn = 0;
   std::optional<OpenAttempt> attempt;
-  std::optional<Error> failure;     // of the newest attempt, until somebody decided about it
-  Finish finish = Finish::stop;     // of the newest turn
-  std::vector<OpenCall> calls;      // of the newest turn, until all have results
-  std::string text;                 // of the newest turn
-  std::string text_before;          // parts of an answer that was cut and goes on
-  std::uint32_t continued = 0;      // how often in a row
-  std::uint32_t empty_answers = 0;  // in a row
+  std::string asked;                      // the call of the newest attempt
+  std::optional<Error> failure;           // of the newest attempt, until somebody decided about it
+  std::uint32_t tries = 0;                // failed attempts of this turn on this model, in a row
+  std::vector<std::string> passed;        // models that were given up in this turn
+  Finish finish = Finish::stop;           // of the newest turn
+  std::vector<OpenCall> calls;            // of the newest turn, until all have results
+  std::string text;                       // of the newest turn
+  std::string text_before;                // parts of an answer that was cut and goes on
+  std::uint32_t continued = 0;            // how often in a row
+  std::uint32_t empty_answers = 0;        // in a row
+  std::string nudge;                      // what the newest turn wants to be told
+  std::optional<Json> output;             // the structured answer
+  std::optional<std::string> final_text;  // what code inside the run ended it with
+  std::optional<std::string> rewritten;   // the answer, where somebody around the run changed it
 
   RunCounts counts;
   Spending own;
   Spending subtree;
   Amount used;  // what the budget has to count, own
   ContextWindow window;
-  std::vector<Json> responses;
+  std::vector<RawResponse> responses;
   std::vector<ToolCallRecord> tool_calls;
   std::vector<Denial> denials;
-  std::optional<Error> limit;  // that was reached
+  std::optional<Error> limit;            // that was reached
+  std::optional<Ending> doom;            // what a call has brought upon the run
+  std::optional<std::string> interrupt;  // why code inside the run wants it to pause
+  std::vector<std::string> notices;      // that the model was given, by key
+  Json memory;                           // what was remembered, an object
 
   Time started{};
   Time updated{};
@@ -101,6 +120,8 @@ void apply_below(RunState& state, const Event& event);
 // Options as data, `over` on top of `under`, limits one by one.
 Json overlaid(Json under, const Json& over);
 
+// What the run has answered so far: the model's words, or what somebody put in their place.
+std::string answer_text(const RunState& state);
 // The run as it stands.
 RunResult result_of(const RunState& state);
 RunStatusRecord status_of(const RunState& state);

@@ -16,6 +16,7 @@ LiveRun::LiveRun(RunTree& tree_of_run, Context context, RunPlanPtr with, RunStat
       parent(tree.find(ctx.id().parent_run_id)),
       background(ctx.loop(), ctx.cancel()) {
   tree.runs_.push_back(this);
+  if (plan->chain) ctx.set_chain(plan->chain);
 }
 
 LiveRun::~LiveRun() { std::erase(tree.runs_, this); }
@@ -24,7 +25,18 @@ std::shared_ptr<RunTree> RunTree::of(const Context& ctx) {
   if (const TreeSlot* slot = ctx.get<TreeSlot>()) return slot->tree;
   auto tree = std::make_shared<RunTree>();
   ctx.inherit(TreeSlot{tree});
+  ctx.inherit(RunControlSlot{tree});
   return tree;
+}
+
+void RunTree::stop_with_final(const RunId& run, std::string text) {
+  LiveRun* live = find(run);
+  if (live && !live->final_wanted) live->final_wanted = std::move(text);
+}
+
+void RunTree::interrupt(const RunId& run, std::string reason) {
+  LiveRun* live = find(run);
+  if (live && !live->pause_wanted) live->pause_wanted = std::move(reason);
 }
 
 // The newest are looked for most.

@@ -14,6 +14,7 @@
 #include "tug/core/codec.h"
 #include "tug/core/scope.h"
 #include "tug/journal/payloads.h"
+#include "tug/middleware/control.h"
 
 namespace tug {
 
@@ -31,17 +32,23 @@ struct LiveRun {
   Context ctx;
   RunPlanPtr plan;
   RunState state;
-  LiveRun* parent;   // null at the root
-  Hold hold;         // of the open attempt
+  LiveRun* parent;  // null at the root
+  Hold hold;        // of the open attempt
+  // What code inside the run asked for and no checkpoint has seen yet.
+  std::optional<std::string> final_wanted;
+  std::optional<std::string> pause_wanted;
   Scope background;  // children that nobody awaits
 };
 
-class RunTree : public std::enable_shared_from_this<RunTree> {
+class RunTree final : public RunControl, public std::enable_shared_from_this<RunTree> {
  public:
   // The tree that a context belongs to; made when its root has none.
   static std::shared_ptr<RunTree> of(const Context& ctx);
 
   LiveRun* find(const RunId& run) const noexcept;
+
+  void stop_with_final(const RunId& run, std::string text) override;
+  void interrupt(const RunId& run, std::string reason) override;
 
   // What models were told to reserve, by model, in the order of the attempts of the whole root.
   std::shared_ptr<const std::vector<Json>> reserved(const std::string& model) const;

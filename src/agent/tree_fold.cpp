@@ -29,6 +29,20 @@ Result<TreeFold> fold_alone(RecordStore& store, const RunId& root, Seq upto, His
   return fold;
 }
 
+// The raw replies, which stand beside the records. One that cannot be read stays null: nothing
+// depends on it.
+void read_raw(RecordStore& store, TreeFold& fold) {
+  for (const auto& state : fold.runs()) {
+    for (RawResponse& response : state->responses) {
+      const auto digest = Digest::from_hex(response.digest);
+      if (!digest) continue;
+      const auto bytes = store.blob(*digest);
+      if (!bytes) continue;
+      if (auto raw = parse_json(*bytes)) response.raw = *std::move(raw);
+    }
+  }
+}
+
 History history_of(const TreeFold& fold, Seq seq) {
   if (fold.empty()) return {};
   const RunState& root = fold.root();
@@ -105,7 +119,9 @@ Result<void> TreeFold::take(const Event& event) {
 
 Result<TreeFold> fold_tree(RecordStore& store, const RunId& root, Seq upto) {
   TUG_TRY(history, history_below(store, root));
-  return fold_alone(store, root, upto, std::move(history));
+  TUG_TRY(fold, fold_alone(store, root, upto, std::move(history)));
+  read_raw(store, fold);
+  return fold;
 }
 
 Result<History> history_at(RecordStore& store, const RunId& root, Seq seq) {

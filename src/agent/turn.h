@@ -25,6 +25,8 @@ struct Correct {
     cut_calls,  // calls of a turn cut by length are never run; each is answered
     cut_text,   // the text goes on in the next turn
     empty,      // it said nothing; it is asked again
+    nudge,      // it is not done, and says what it wants to be told
+    output,     // the answer does not fit its schema
   };
   What what = What::empty;
   friend bool operator==(const Correct&, const Correct&) = default;
@@ -46,10 +48,21 @@ using NextStep =
 inline constexpr std::uint32_t kMaxContinuations = 3;
 inline constexpr std::uint32_t kMaxEmptyAnswers = 1;
 
+// What the answer is worth, if this turn is one: the only call of final_result, or the text.
+enum class Answer : std::uint8_t {
+  free,    // any text will do
+  fits,    // it fits its schema
+  misfit,  // it does not, or it is text where final_result was to be called
+};
+
 struct TurnFacts {
   tug::Finish finish = tug::Finish::stop;
-  bool calls = false;
+  bool calls = false;        // of tools; final_result is none
+  std::uint32_t finals = 0;  // calls of final_result, where that is how to answer
   bool text = false;
+  bool nudge = false;
+  Answer answer = Answer::free;
+  bool may_correct = false;        // corrections of the answer are left
   std::uint32_t continued = 0;     // turns before this one, in a row, that were cut texts
   std::uint32_t empty_before = 0;  // turns before this one, in a row, that said nothing
 };

@@ -47,14 +47,80 @@ TEST(CheckArguments, WhatIsWrongIsSaidForTheModel) {
        "the arguments for \"forecast\" are not what its schema asks for:\n"
        "- /city: expected string, got integer 1\n"
        "- /days: expected integer, got string \"x\""},
-      {"[]",
-       "the arguments for \"forecast\" are not what its schema asks for:\n"
-       "- (root): expected object, got array []"},
+      {"[]", "the arguments for \"forecast\" are not a JSON object but a list"},
+      {"7", "the arguments for \"forecast\" are not a JSON object but a number"},
+      {"\"x\"", "the arguments for \"forecast\" are not a JSON object but a string"},
+      {"null", "the arguments for \"forecast\" are not a JSON object but null"},
   };
   for (const auto& [text, said] : cases) EXPECT_EQ(error_of(text), said) << text;
   EXPECT_TRUE(error_of("{").starts_with("the arguments for \"forecast\" are not valid JSON: "));
   EXPECT_NE(error_of(R"({"inner":{}})").find("city"), std::string::npos);
-  EXPECT_EQ(check_arguments(*tool(), "{").error().kind(), ErrorKind::invalid);
+}
+
+struct Place {
+  std::string city;
+};
+
+TEST(CheckArguments, TextIsRepairedOnlyWhereNothingCanBeMisread) {
+  auto place = *make_tool("place", "d", [](const Place& where) { return where.city; });
+  const std::string paris = R"({"city":"Paris"})";
+  EXPECT_FALSE(check_arguments(*place, paris)->repaired);
+  const std::string repaired[] = {
+      "```json\n" + paris + "\n```",
+      " ```" + paris + "```\n",
+      R"("{\"city\":\"Paris\"}")",
+      R"("```json\n{\"city\":\"Paris\"}\n```")",
+      "```\n\"{\\\"city\\\":\\\"Paris\\\"}\"\n```",
+      R"({"properties":{"city":"Paris"}})",
+      R"({"param":{"city":"Paris"}})",
+  };
+  for (const std::string& text : repaired) {
+    auto checked = check_arguments(*place, text);
+    ASSERT_TRUE(checked) << text << checked.error().message();
+    EXPECT_EQ(print_json(checked->args), paris) << text;
+    EXPECT_TRUE(checked->repaired) << text;
+  }
+  const std::pair<std::string, std::string_view> refused[] = {
+      {"", "ValidationError"},
+      {"Paris", "InvalidArguments"},
+      {"{city: 'Paris'}", "InvalidArguments"},
+      {R"({"city":"Paris",})", "InvalidArguments"},
+      {R"({"city":"Par)", "InvalidArguments"},
+      {"use " + paris, "InvalidArguments"},
+      {R"("\"{\\\"city\\\":\\\"Paris\\\"}\"")", "InvalidArguments"},
+      {R"("[1]")", "InvalidArguments"},
+      {R"([{"city":"Paris"}])", "InvalidArguments"},
+      {R"({"param":{"town":"Paris"}})", "ValidationError"},
+      {R"({"param":{"city":"Paris"},"input":1})", "ValidationError"},
+      {R"({"other":{"city":"Paris"}})", "ValidationError"},
+  };
+  for (const auto& [text, type] : refused) {
+    auto checked = check_arguments(*place, text);
+    ASSERT_FALSE(checked) << text;
+    EXPECT_EQ(checked.error().error_type(), type) << text;
+  }
+}
+
+TEST(CheckArguments, AToolThatDeclaresAWrappersNameIsLeftAlone) {
+  struct Declared {
+    std::optional<Json> properties;
+    std::optional<std::string> city;
+  };
+  auto declared = *make_tool("declared", "d", [](const Declared&) { return "x"; });
+  auto checked = check_arguments(*declared, R"({"properties":{"city":"Paris"}})");
+  ASSERT_TRUE(checked);
+  EXPECT_EQ(print_json(checked->args), R"({"properties":{"city":"Paris"}})");
+  EXPECT_FALSE(checked->repaired);
+}
+
+TEST(CheckArguments, BlankTextIsAnEmptyObject) {
+  auto none = *make_tool("none", "d", [] {});
+  for (const std::string_view blank : {"", " \n", "```\n```"}) {
+    auto checked = check_arguments(*none, blank);
+    ASSERT_TRUE(checked) << blank;
+    EXPECT_EQ(checked->args, Json::object());
+    EXPECT_TRUE(checked->repaired);
+  }
 }
 
 TEST(CheckArguments, NullForWhatMayBeLeftOutIsLeavingItOut) {
@@ -68,7 +134,7 @@ TEST(CheckArguments, NullForWhatMayBeLeftOutIsLeavingItOut) {
 TEST(CheckArguments, ForgedValuesForInjectedFieldsAreDroppedAndReported) {
   auto checked = check_arguments(
       *tool(), R"({"city":"Oslo","account":{"owner":"eve"},"inner":{"account":null,"depth":1}})");
-  ASSERT_TRUE(checked) << to_string(checked.error());
+  ASSERT_TRUE(checked) << checked.error().message();
   EXPECT_EQ(print_json(checked->args), R"({"city":"Oslo","inner":{"depth":1}})");
   EXPECT_EQ(checked->forged, (std::vector<std::string>{"$.inner.account", "$.account"}));
 }
@@ -125,7 +191,13 @@ TEST(RefusedCalls, InvalidArgumentsCarryTheSchemaAndMayBeRetried) {
             R"({"type":"object","properties":{"city":{"type":"string"}},"required":["city"],)"
             R"("additionalProperties":false})");
   EXPECT_EQ(result.tool, "forecast");
-  EXPECT_EQ(result.metadata, Json::object({{"error_type", "InvalidArguments"}, {"retry", true}}));
+  EXPECT_EQ(print_json(result.metadata),
+            R"({"error_type":"ValidationError","retry":true,"retry_kind":"ValidationError",)"
+            R"("errors":[{"path":"/city","message":"expected string, got integer 1"}]})");
+  const ToolResult malformed =
+      invalid_arguments_result(*small, check_arguments(*small, "{").error());
+  EXPECT_EQ(print_json(malformed.metadata),
+            R"({"error_type":"InvalidArguments","retry":true,"retry_kind":"InvalidArguments"})");
   ToolSpec spec;
   spec.name = "big";
   spec.parameters = Json::object({{"type", "object"}, {"description", std::string(100'000, 'x')}});

@@ -64,12 +64,17 @@ void set_error_type(ToolResult& result, std::string_view name) {
   set_metadata(result, "error_type", name);
 }
 
+void let_model_retry(ToolResult& result) {
+  set_metadata(result, "retry", true);
+  set_metadata(result, "retry_kind", result.metadata["error_type"]);
+}
+
 ToolResult thrown_result() noexcept {
   try {
     throw;
   } catch (const ModelRetry& retry) {
     ToolResult result = ToolResult::error(retry.what(), "ModelRetry");
-    set_metadata(result, "retry", true);
+    let_model_retry(result);
     return result;
   } catch (const std::exception& thrown) {
     return ToolResult::error(std::string("the tool failed: ") + thrown.what(), "Exception");
@@ -106,6 +111,7 @@ ToolResult sealed(const Tool& tool, const CallId& call, ToolResult result) {
   }
   if (result.ok && !cut && tool.returns()) check_output(*tool.returns(), tool, result);
   if (!result.ok && !result.metadata["error_type"].is_string()) set_error_type(result, "Exception");
+  if (!result.ok && result.metadata["retry"].as_bool()) let_model_retry(result);
   return result;
 }
 

@@ -23,5 +23,7 @@ ToolResult sealed(const Tool& tool, const CallId& call, ToolResult result);
 // `name` of a failed result, with the metadata that is there kept.
 void set_error_type(ToolResult& result, std::string_view name);
 void set_metadata(ToolResult& result, std::string_view key, Json value);
+// A failed result that the model may repair: `retry`, and its error type as `retry_kind`.
+void let_model_retry(ToolResult& result);
 
 }  // namespace tug

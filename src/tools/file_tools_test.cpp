@@ -63,9 +63,8 @@ TEST_F(FileToolCalls, RefuseWithTheirOwnWords) {
             "error '../x' leads out of the root folder '" + root_.workspace().root() +
                 "' (name a path below the root, relative to it) "
                 R"({"error_type":"PathValidationError"})");
-  EXPECT_EQ(call(0, R"({"path": 7})").metadata["error_type"], Json("InvalidArguments"));
-  EXPECT_EQ(call(0, R"({"path": "a", "limt": 7})").metadata["error_type"],
-            Json("InvalidArguments"));
+  EXPECT_EQ(call(0, R"({"path": 7})").metadata["error_type"], Json("ValidationError"));
+  EXPECT_EQ(call(0, R"({"path": "a", "limt": 7})").metadata["error_type"], Json("ValidationError"));
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ ToolResult settled(Result<ToolResult> answer, const Context& ctx, const Deadline
 ToolResult refused(const Error& error) {
   if (error.kind() != ErrorKind::invalid) return ToolResult::error(to_string(error), "Exception");
   ToolResult result = ToolResult::error(to_string(error), "InvalidArguments");
-  set_metadata(result, "retry", true);
+  let_model_retry(result);
   return result;
 }
 

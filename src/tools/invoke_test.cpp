@@ -59,10 +59,24 @@ TEST_F(Invoke, ModelRetryIsForTheModelToTryAgain) {
     co_await yield();
     throw ModelRetry("use another city");
   };
-  const std::string said = R"(error use another city {"error_type":"ModelRetry","retry":true})";
+  const std::string said =
+      R"(error use another city {"error_type":"ModelRetry","retry":true,"retry_kind":"ModelRetry"})";
   EXPECT_EQ(shown(result(throws)), said);
   EXPECT_EQ(shown(inline_result(throws)), said);
   EXPECT_EQ(shown(result(task)), said);
+}
+
+TEST_F(Invoke, AHandlerMayAskForARetryAndItsOwnInvalidErrorIsAnOrdinaryFailure) {
+  EXPECT_EQ(shown(result([] {
+              ToolResult busy = ToolResult::error("no such city", "NotFound");
+              busy.metadata.set("retry", true);
+              return busy;
+            })),
+            R"(error no such city {"error_type":"NotFound","retry":true,"retry_kind":"NotFound"})");
+  EXPECT_EQ(shown(result([]() -> Result<ToolResult> {
+              return fail(ErrorKind::invalid, "the config is not what its schema asks for");
+            })),
+            R"(error the config is not what its schema asks for {"error_type":"Exception"})");
 }
 
 TEST_F(Invoke, AnErrorKeepsTheHandlersWordAndMetadata) {
@@ -263,7 +277,7 @@ TEST_F(Invoke, ANumberBeyondTheFieldsRangeIsAnInvalidArgument) {
   };
   auto tool = made(make_tool("t", "d", [](const Small& small) { return int{small.number}; }));
   const ToolResult got = world.call(tool, R"({"number":300})");
-  EXPECT_EQ(got.metadata["error_type"], Json("InvalidArguments")) << shown(got);
+  EXPECT_EQ(got.metadata["error_type"], Json("ValidationError")) << shown(got);
 }
 
 TEST_F(Invoke, JsonToolsGetCheckedArguments) {
@@ -280,7 +294,7 @@ TEST_F(Invoke, JsonToolsGetCheckedArguments) {
                        return Result<ToolResult>(ToolResult::text(call.agent() + print_json(args)));
                      })));
   EXPECT_EQ(shown(world.call(on_pool, R"({"a":1})")), R"(ok main{"a":1})");
-  EXPECT_EQ(world.call(on_pool, "{}").metadata["error_type"], Json("InvalidArguments"));
+  EXPECT_EQ(world.call(on_pool, "{}").metadata["error_type"], Json("ValidationError"));
 }
 
 }  // namespace

@@ -82,7 +82,7 @@ class ToolWorld {
   }
 
   static Task<ToolResult> one_call(Context root, ToolPtr tool, std::string arguments) {
-    Result<CheckedArguments> checked = check_arguments(*tool, arguments);
+    auto checked = check_arguments(*tool, arguments);
     if (!checked) co_return invalid_arguments_result(*tool, checked.error());
     Context ctx = child(root, tool, checked->args);
     auto running = invoke(*tool, ctx, checked->args);

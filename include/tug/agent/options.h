@@ -66,11 +66,12 @@ struct RunOptions {
   std::vector<std::string> tags;                            // of this run alone
   std::vector<std::string> inherited_tags;                  // of it and of everything below
   Json metadata;                                            // an object; of this run alone
-  Json inherited_metadata;            // an object; of it and of everything below
-  Json configurable;                  // an object; values that tools and middleware read
-  RunLimits limits;                   // bind the run and everything below it
-  std::optional<double> timeout;      // seconds alive; the shorter of it and max_time counts
-  std::optional<Json> output_schema;  // of the answer; the harness's own when empty
+  Json inherited_metadata;        // an object; of it and of everything below
+  Json configurable;              // an object; values that tools and middleware read
+  RunLimits limits;               // bind the run and everything below it
+  std::optional<double> timeout;  // seconds alive; the shorter of it and max_time counts
+  std::optional<std::int64_t> max_output_tokens;  // of one answer; the model\'s own when empty
+  std::optional<Json> output_schema;              // of the answer; the harness's own when empty
   std::optional<OutputMode> output_mode;
   std::optional<ToolExecution> tool_execution;
   bool interactive = false;  // a person at a terminal; set by the command line alone

@@ -32,6 +32,7 @@ struct ModelTurn {
   std::optional<Cost> cost;  // where the provider stated it
   std::string model;         // as the provider named it; may be empty
   Json raw;                  // the provider's own reply
+  std::string nudge;         // not done: to be told this and asked again; usually empty
 };
 
 }  // namespace tug

@@ -64,6 +64,7 @@ struct ModelStarted {
   std::optional<Json> reservation;  // what the model needs to know when the run goes on elsewhere
   std::optional<Json>
       context;  // the window as it was estimated: WindowData without model and owners
+  std::optional<std::int64_t> max_output_tokens;  // where the answer is bounded
   std::optional<std::string> served_by;  // the middleware that answered instead of the model
 };
 struct ToolCallDelta {
@@ -92,8 +93,9 @@ struct ModelCompleted {
   Usage usage;
   std::optional<Cost> cost;
   std::int64_t duration_ms;
-  std::optional<Json> response;  // the provider's own reply
-  std::optional<Json> message;   // the turn as it stands in the transcript
+  std::optional<Json> response;      // where the provider's own reply is: {blob, bytes}
+  std::optional<std::string> nudge;  // what the model wants to be told, being not done
+  std::optional<Json> message;       // the turn as it stands in the transcript
 };
 struct ErrorData {
   std::string kind;
@@ -107,7 +109,9 @@ struct ModelFailed {
   std::uint32_t attempt;
   ErrorData error;
   std::optional<Usage> usage;
-  std::optional<Json> spent;  // what the budget counts for it; nothing when it is left out
+  std::optional<Cost> cost;
+  std::optional<Json> spent;       // what the budget counts for it; nothing when it is left out
+  std::optional<bool> superseded;  // it was answered, and a middleware asked again
 };
 struct ModelOverrideSkipped {
   std::string requested;

@@ -1,10 +1,12 @@
 // From what a model wrote to a call that may run, and from a call to its result.
 #pragma once
 
+#include <expected>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "tug/core/schema.h"
 #include "tug/core/task.h"
 #include "tug/core/time.h"
 #include "tug/tools/tool.h"
@@ -18,11 +20,28 @@ class Context;
 struct CheckedArguments {
   Json args;
   std::vector<std::string> forged;  // what was dropped, as paths ("$.account")
+  bool repaired = false;            // they are not the JSON that the model wrote
 };
-// `invalid`: what is wrong with the arguments, for the model to read. Empty text counts as {}, and
-// null for a property that is not required and cannot be null as left out. More than
-// kMaxToolArguments bytes are refused unread.
-Result<CheckedArguments> check_arguments(const Tool& tool, std::string_view text);
+// Why arguments were refused, for the model to read.
+struct BadArguments {
+  std::string text;
+  std::vector<Violation> violations;  // of the schema; none when they are no JSON object
+
+  const std::string& message() const noexcept { return text; }
+  // InvalidArguments, or ValidationError for a JSON object that does not fit the schema.
+  std::string_view error_type() const noexcept;
+};
+// Text that is not a fitting JSON object is repaired where nothing can be misread:
+//   - blank text is {};
+//   - one code fence around all of it is taken off;
+//   - a JSON string that holds an object, in a fence or not, is that object (one level);
+//   - an object that does not fit and has nothing but one member `arguments`, `args`, `input`,
+//     `param`, `params`, `parameters` or `properties`, unknown to the tool, which holds an object
+//     that fits, is that object;
+//   - null for a property that is not required and cannot be null is left out.
+// More than kMaxToolArguments bytes are refused unread.
+std::expected<CheckedArguments, BadArguments> check_arguments(const Tool& tool,
+                                                              std::string_view text);
 
 inline constexpr std::size_t kMaxToolArguments = 8u << 20;
 inline constexpr std::size_t kMaxToolOutput = 1u << 20;
@@ -43,6 +62,7 @@ inline constexpr std::size_t kMaxToolOutput = 1u << 20;
 //   InvalidToolOutput  spec.returns does not allow what it answered (text that is no JSON is
 //   checked
 //                      as a string; what was cut is not checked)
+// What the model may repair (metadata.retry true) has its error type as metadata.retry_kind too.
 // A deadline requests the context's own token and then waits for the handler: a coroutine must see
 // its token, a function on the pool is abandoned after the engine's grace. An answer that comes in
 // spite of it counts.
@@ -51,10 +71,11 @@ Task<ToolResult> invoke(const Tool& tool, Context ctx, Json args);
 // What a call ends with that the cancellation of `ctx` kept from beginning.
 ToolResult cancelled_result(const Tool& tool, const Context& ctx);
 
-// The result a model reads when a call was refused before it began: UnknownTool, and
-// InvalidArguments with metadata.retry true.
+// The result a model reads when a call was refused before it began: UnknownTool; InvalidArguments
+// or ValidationError with the schema in its text, metadata.retry true, and the violations as
+// metadata.errors [{path, message}].
 ToolResult unknown_tool_result(std::string_view tool, std::string_view nearest,
                                const std::vector<std::string>& known);
-ToolResult invalid_arguments_result(const Tool& tool, const Error& error);
+ToolResult invalid_arguments_result(const Tool& tool, const BadArguments& bad);
 
 }  // namespace tug

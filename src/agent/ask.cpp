@@ -1,0 +1,268 @@
+#include "agent/ask.h"
+
+#include <algorithm>
+
+#include "agent/attempt.h"
+#include "agent/notices.h"
+#include "core/try.h"
+#include "middleware/chain.h"
+#include "tug/context/services.h"
+#include "tug/core/error_json.h"
+#include "tug/core/wait.h"
+#include "tug/journal/journal.h"
+#include "tug/model/models.h"
+
+namespace tug {
+namespace {
+
+using EndingPtr = std::unique_ptr<Ending>;
+
+bool has(const std::vector<std::string>& list, const std::string& text) {
+  return std::ranges::find(list, text) != list.end();
+}
+
+std::unique_ptr<ModelRequest> request_of(const LiveRun& run) {
+  auto request = std::make_unique<ModelRequest>();
+  request->model = run.state.model;
+  request->system = run.plan->system;
+  request->transcript = run.state.transcript;
+  request->tools = run.plan->specs;
+  request->max_output_tokens = run.plan->max_output_tokens;
+  if (run.plan->output) request->output = run.plan->output->format;
+  request->agent = run.ctx.id().agent;
+  request->reserved = run.tree.reserved(run.state.model);
+  return request;
+}
+
+// What the model is told before it is asked, once each.
+[[gnu::noinline]] void give_notices(LiveRun& run) {
+  if (run.state.attempt || run.state.tries > 0) return;
+  const Budget& budget = run.ctx.budget();
+  NoticeFacts facts{.model_calls_left = budget.left(LimitKind::model_calls),
+                    .tool_calls_left = budget.left(LimitKind::tool_calls),
+                    .tool_calls_used = run.state.used.tool_calls > 0};
+  facts.final_result = run.plan->output && run.plan->output->tool;
+  for (const Notice& notice : notices_due(facts)) {
+    if (has(run.state.notices, notice.key())) continue;
+    record(run, Kind::limit_warning,
+           payload::LimitWarning{.limit = std::string(name_of(notice.limit)),
+                                 .remaining = notice.remaining,
+                                 .content = notice.content},
+           Message::user(notice.content));
+  }
+}
+
+// The model that a request names. A middleware may have named another one; one that cannot be had
+// is passed over.
+AskedModel resolve_model(LiveRun& run, const ModelRequest& request) {
+  const PlannedModel& bound = *run.plan->find(run.state.model);
+  if (request.model == bound.id || request.model.empty()) return {bound.id, bound.model};
+  if (const PlannedModel* other = run.plan->find(request.model)) return {other->id, other->model};
+  std::string why = "there is no registry of models";
+  if (Models* models = run.ctx.services().get<Models>()) {
+    auto found = models->find(request.model);
+    if (found) return {request.model, *std::move(found)};
+    why = found.error().message();
+  }
+  record(run, Kind::model_override_skipped,
+         payload::ModelOverrideSkipped{
+             .requested = request.model, .resolved = bound.id, .reason = std::move(why)});
+  return {bound.id, bound.model};
+}
+
+// Cancellation and deadline come before every attempt, also after a wait.
+Result<void> check_time(const LiveRun& run) {
+  if (run.ctx.cancelled()) return fail(ErrorKind::cancelled, "the run was cancelled");
+  return run.ctx.budget().check_deadline(run.ctx.loop().now());
+}
+
+// What a chain of middleware ends in: attempts on one model until one is answered.
+class Asking final : public ModelCore {
+ public:
+  explicit Asking(LiveRun& run) noexcept : run_(run) {}
+
+  Task<Result<ModelTurn>> call(ModelRequest in) override {
+    auto request = std::make_unique<ModelRequest>(std::move(in));
+    set_aside();
+    asked_ = std::make_unique<AskedModel>(resolve_model(run_, *request));
+    request->reserved = run_.tree.reserved(asked_->id);
+    while (true) {
+      if (run_.state.failure) {
+        auto wait = schedule_retry();
+        if (!wait) co_return Failure(*run_.state.failure);
+        co_await sleep_for(*wait, until_of(run_));
+      }
+      if (!run_.state.attempt) {
+        TUG_CO_TRY(in_time, check_time(run_));
+        TUG_CO_TRY(begun, begin_attempt(run_, *asked_, *request));
+      }
+      auto making = make_attempt(run_, *asked_, *request);
+      Result<ModelTurn> turn = co_await std::move(making);
+      if (turn) {
+        cost_ = std::make_unique<Answered>(answered(*asked_, *turn));
+        co_return turn;
+      }
+      record_failure(run_, turn.error());
+    }
+  }
+
+  // What became of the chain: the partner of the open attempt.
+  [[gnu::noinline]] Result<void> take(ModelTurn turn) {
+    if (!turn.message) {
+      return fail(ErrorKind::internal, "a middleware gave a turn without a message");
+    }
+    if (!run_.state.attempt) {
+      TUG_TRY(begun, begin_served(run_));
+      Answered free{.model = run_.state.model, .usage = turn.usage, .cost = turn.cost};
+      if (!free.cost) free.cost = Cost();
+      free.raw = std::exchange(turn.raw, Json());
+      cost_ = std::make_unique<Answered>(std::move(free));
+    }
+    auto cost = std::exchange(cost_, nullptr);
+    record_answer(run_, std::move(turn), std::move(*cost));
+    return {};
+  }
+  [[gnu::noinline]] void leave(const Error& error) {
+    if (!run_.state.attempt) return;
+    if (auto cost = std::exchange(cost_, nullptr)) {
+      record_set_aside(run_, error, *cost);
+    } else {
+      record_failure(run_, error);
+    }
+  }
+
+ private:
+  // A middleware asks again although it has an answer.
+  [[gnu::noinline]] void set_aside() {
+    if (!cost_) return;
+    leave(Error(ErrorKind::internal, "a middleware set the answer aside and asked again"));
+  }
+
+  // Nothing when the failure is to stand.
+  [[gnu::noinline]] std::optional<Duration> schedule_retry() {
+    const RunState& state = run_.state;
+    const auto wait =
+        run_.plan->retry.wait_after(*state.failure, state.tries, run_.ctx.rng().unit());
+    if (!wait) return std::nullopt;
+    record(run_, Kind::retry_scheduled,
+           payload::RetryScheduled{.call = state.asked,
+                                   .attempt = state.tries,
+                                   .delay_ms = milliseconds(*wait),
+                                   .reason = state.failure->message()});
+    return wait;
+  }
+
+  LiveRun& run_;
+  std::unique_ptr<AskedModel> asked_;
+  std::unique_ptr<Answered> cost_;  // of the answer that the open attempt has
+};
+
+// A malformed request is as malformed elsewhere; one that does not fit may fit a larger window.
+bool may_fall_back(const Error& error, const ModelProfile& from, const ModelProfile& to) {
+  if (error.detail_if<Overflow>()) return to.context_tokens > from.context_tokens;
+  return error.kind() != ErrorKind::cancelled && error.kind() != ErrorKind::exhausted &&
+         error.kind() != ErrorKind::invalid;
+}
+
+// Why a model of the chain cannot take over; empty when it can.
+std::string obstacle(const LiveRun& run, const PlannedModel& to) {
+  if (!to.model) return to.missing;
+  const ModelProfile& profile = to.model->profile();
+  if (run.plan->specs && !run.plan->specs->empty() && !profile.tools) {
+    return "it cannot call tools";
+  }
+  if (run.plan->output && !can_serve(*run.plan->output, profile)) {
+    return "it cannot give the structured answer the way this run asks for it";
+  }
+  return "";
+}
+
+// Goes on to the next model of the chain that has not been asked in this turn.
+[[gnu::noinline]] bool fall_back(LiveRun& run, const Error& error) {
+  if (!run.state.failure) return false;
+  const auto& models = run.plan->models;
+  const auto current = std::ranges::find(models, run.state.model, &PlannedModel::id);
+  if (current == models.end() || !current->model) return false;
+  const ModelProfile& from = current->model->profile();
+  for (auto next = current + 1; next != models.end(); ++next) {
+    if (next->id == run.state.model || has(run.state.passed, next->id)) continue;
+    std::string why = obstacle(run, *next);
+    if (why.empty() && !may_fall_back(error, from, next->model->profile())) {
+      if (!error.detail_if<Overflow>()) return false;
+      why = "its window is not larger";
+    }
+    if (!why.empty()) {
+      record(run, Kind::model_fallback_skipped,
+             payload::FallbackSkipped{.model = next->id, .reason = std::move(why)});
+      continue;
+    }
+    record(run, Kind::model_fallback_selected,
+           payload::FallbackSelected{
+               .from = run.state.model, .to = next->id, .reason = error.message()});
+    return true;
+  }
+  return false;
+}
+
+EndingPtr ending(Ending made) { return std::make_unique<Ending>(std::move(made)); }
+
+// The end of the run, or nothing when another model is asked.
+[[gnu::noinline]] EndingPtr give_up(LiveRun& run, const Error& error) {
+  if (run.ctx.cancelled()) return ending(cancelled_ending(run));
+  auto in_time = run.ctx.budget().check_deadline(run.ctx.loop().now());
+  const Limit* limit = in_time ? error.detail_if<Limit>() : in_time.error().detail_if<Limit>();
+  if (limit) {
+    record_limit(run, *limit);
+    return ending({RunStatus::completed, StopReason::limit_reached, run.state.limit});
+  }
+  if (fall_back(run, error)) return nullptr;
+  return ending(ending_after(run, error));
+}
+
+}  // namespace
+
+Ending cancelled_ending(const LiveRun& run) {
+  const CancelReason* reason = run.ctx.cancel_reason();
+  std::string message = "the run was cancelled";
+  if (reason && !reason->text.empty()) message += ": " + reason->text;
+  return {RunStatus::cancelled, StopReason::cancelled,
+          Error(ErrorKind::cancelled, std::move(message), "`resume` goes on where it stood")};
+}
+
+Ending ending_after(const LiveRun& run, const Error& error) {
+  if (error.kind() == ErrorKind::cancelled) {
+    if (run.ctx.cancelled()) return cancelled_ending(run);
+    return {RunStatus::cancelled, StopReason::cancelled_by_hook, error};
+  }
+  if (error.detail_if<Overflow>()) return {RunStatus::failed, StopReason::context_overflow, error};
+  const bool provider = error.detail_if<Provider>() != nullptr;
+  return {RunStatus::failed, provider ? StopReason::provider_error : StopReason::error, error};
+}
+
+Task<EndingPtr> ask(LiveRun& run) {
+  while (true) {
+    give_notices(run);
+    Asking asking(run);
+    std::optional<Error> failed;
+    try {
+      auto request = request_of(run);
+      auto around = around_model(run.plan->middleware, run.ctx, std::move(*request), asking);
+      request.reset();
+      Result<ModelTurn> turn = co_await std::move(around);
+      if (turn) {
+        auto taken = asking.take(*std::move(turn));
+        if (taken) co_return nullptr;
+        failed = taken.error();
+      } else {
+        failed = std::move(turn).error();
+      }
+    } catch (...) {
+      failed = detail::error_in_flight("asking the model");
+    }
+    asking.leave(*failed);
+    EndingPtr end = give_up(run, *failed);
+    if (end) co_return end;
+  }
+}
+
+}  // namespace tug

@@ -1,0 +1,27 @@
+// What is shown of an answer while it comes.
+#pragma once
+
+#include <string>
+
+#include "agent/run_tree.h"
+#include "tug/model/model.h"
+
+namespace tug {
+
+// Shows deltas to whoever watches, and keeps the bytes for the case that we do not live to see the
+// end. Of a structured answer it also shows how far it has come.
+class DeltaShow final : public DeltaObserver {
+ public:
+  explicit DeltaShow(LiveRun& run) noexcept : run_(run) {}
+  void on_delta(const ModelEvent& event) override;
+
+ private:
+  void show_output(const ModelEvent& event);
+
+  LiveRun& run_;
+  std::string answer_;         // of a structured answer, as far as it has come
+  std::size_t looked_at_ = 0;  // how much of it was there when it was last read
+  std::string final_tool_;     // the name of the call that is coming
+};
+
+}  // namespace tug

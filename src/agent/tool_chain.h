@@ -1,0 +1,25 @@
+// One call through the middleware of its run.
+#pragma once
+
+#include <string>
+
+#include "agent/run_plan.h"
+#include "tug/core/task.h"
+#include "tug/tools/batch.h"
+
+namespace tug {
+
+// What the run makes of a call's result. Settled before anybody may rewrite what the model reads.
+struct CallVerdict {
+  bool settled = false;
+  bool retry = false;      // the model may repair it, and that counts
+  bool fatal = false;      // a middleware failed: the run ends
+  std::string error_type;  // of a result that is not ok
+};
+CallVerdict verdict_on(const ToolResult& result);
+
+// `plan`, `call` and `verdict` outlive the task.
+Task<ToolResult> through_middleware(const RunPlan& plan, const BatchCall& call, std::uint32_t place,
+                                    CallVerdict& verdict);
+
+}  // namespace tug
