@@ -136,7 +136,7 @@ int drive(const Options& options, Session& session,
     result = run.wait();
     if (queue) queue->finish();
   }
-  if (watch.streams_text) watch.text.finish();
+  if (watch.streams_text) watch.text.finish(result);
   watch.status.close();
 
   const int broken = options.stream() ? lines->broken() : watch.text.broken();
