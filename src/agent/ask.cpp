@@ -85,7 +85,6 @@ class Asking final : public ModelCore {
     auto request = std::make_unique<ModelRequest>(std::move(in));
     set_aside();
     asked_ = std::make_unique<AskedModel>(resolve_model(run_, *request));
-    request->reserved = run_.tree.reserved(asked_->id);
     while (true) {
       if (run_.state.failure) {
         auto wait = schedule_retry();
@@ -94,6 +93,7 @@ class Asking final : public ModelCore {
       }
       if (!run_.state.attempt) {
         TUG_CO_TRY(in_time, check_time(run_));
+        request->reserved = run_.tree.reserved(asked_->id);
         TUG_CO_TRY(begun, begin_attempt(run_, *asked_, *request));
       }
       auto making = make_attempt(run_, *asked_, *request);

@@ -41,7 +41,8 @@ std::uint32_t retries_used(const LiveRun& run, const std::string& tool) {
   return 1 + (found == counts.end() ? 0 : static_cast<std::uint32_t>(found->second));
 }
 
-void record_invalid(LiveRun& run, const ToolCall& call, const Tool& tool, const Error& error) {
+void record_invalid(LiveRun& run, const ToolCall& call, const Tool& tool,
+                    const BadArguments& error) {
   ToolResult told = invalid_arguments_result(tool, error);
   payload::ToolInvalidArgs invalid{.call_id = call.id.text(),
                                    .tool = call.tool,
@@ -83,12 +84,12 @@ void admit_call(LiveRun& run, const ToolCall& call, std::uint32_t index) {
                                .index = index,
                                .arguments = std::move(checked->args),
                                .effect = std::string(name_of(tool->spec().effect))};
+  if (checked->repaired) started.repaired = true;
   record(run, Kind::tool_started, started);
 }
 
 // Calls of final_result that stand beside others: none of them is the answer.
-void answer_finals(LiveRun& run, const std::vector<ToolCall>& finals) {
-  const bool several = finals.size() > 1;
+void answer_finals(LiveRun& run, const std::vector<ToolCall>& finals, bool several) {
   for (const ToolCall& call : finals) {
     record(run, Kind::output_retry,
            payload::OutputRetry{
@@ -203,8 +204,10 @@ class CallPartners final : public BatchObserver {
 void admit(LiveRun& run) {
   std::vector<std::uint32_t> undecided;
   std::vector<ToolCall> finals;
+  std::size_t all_finals = 0;
   for (std::uint32_t i = 0; i < run.state.calls.size(); ++i) {
     const OpenCall& open = run.state.calls[i];
+    all_finals += is_final(run, open.call);
     if (open.started || open.result) continue;
     if (is_final(run, open.call)) {
       finals.push_back(open.call);
@@ -218,7 +221,7 @@ void admit(LiveRun& run) {
     return;
   }
   hold->settle(hold->amount());
-  answer_finals(run, finals);
+  answer_finals(run, finals, all_finals > 1);
   for (std::uint32_t i : undecided) {
     // By value: the record that decides the last call may close the turn.
     const ToolCall call = run.state.calls[i].call;

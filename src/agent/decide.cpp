@@ -32,8 +32,8 @@ Turn look_at(const LiveRun& run) {
                 .continued = state.continued,
                 .empty_before = state.empty_answers == 0 ? 0 : state.empty_answers - 1};
   const ToolCall* final_call = nullptr;
+  // All of them, those that are decided too: what the turn means does not change underway.
   for (const OpenCall& open : state.calls) {
-    if (open.started || open.result) continue;
     if (answers_by_call(*run.plan) && open.call.tool == kFinalResult) {
       ++turn.facts.finals;
       final_call = &open.call;

@@ -1,5 +1,6 @@
 #include "agent/delta_show.h"
 
+#include "tug/core/extract_json.h"
 #include "tug/journal/journal.h"
 
 namespace tug {
@@ -28,6 +29,33 @@ void DeltaShow::on_delta(const ModelEvent& event) {
   if (run_.plan->output) show_output(event);
 }
 
-void DeltaShow::show_output(const ModelEvent& event) { static_cast<void>(event); }
+// Read anew when it has grown by an eighth: all the reading together costs a few times the answer.
+void DeltaShow::show_output(const ModelEvent& event) {
+  const OutputPlan& plan = *run_.plan->output;
+  if (const auto* call = std::get_if<ToolCallDelta>(&event)) {
+    if (!call->tool.empty()) is_final_ = call->tool == kFinalResult;
+    if (!plan.tool || !is_final_) return;
+    answer_ += call->arguments;
+  } else if (const auto* text = std::get_if<TextDelta>(&event)) {
+    if (plan.tool) return;
+    answer_ += text->text;
+  } else {
+    return;
+  }
+  if (plan.mode == OutputMode::text || answer_.size() < looked_at_ + looked_at_ / 8) return;
+  looked_at_ = answer_.size();
+  std::optional<Json> value = partial_json(answer_);
+  if (!value) return;
+  if (plan.wrapped) {
+    const Json* inner = value->find("value");
+    if (!inner) return;
+    Json unwrapped = *inner;
+    value = std::move(unwrapped);
+  }
+  if (*value == shown_) return;
+  shown_ = *value;
+  run_.ctx.emit_live(Kind::output_delta,
+                     Json::object({{"call", run_.state.attempt->call}, {"output", *value}}));
+}
 
 }  // namespace tug

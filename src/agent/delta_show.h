@@ -21,7 +21,8 @@ class DeltaShow final : public DeltaObserver {
   LiveRun& run_;
   std::string answer_;         // of a structured answer, as far as it has come
   std::size_t looked_at_ = 0;  // how much of it was there when it was last read
-  std::string final_tool_;     // the name of the call that is coming
+  Json shown_;                 // what was shown last
+  bool is_final_ = false;      // the call that is coming is final_result
 };
 
 }  // namespace tug

@@ -1,4 +1,6 @@
 // A run is its log: stopped after any record, folded, and gone on with, it comes to the same.
+#include "agent/harness_core.h"
+#include "agent/recovery.h"
 #include "agent/run.h"
 #include "agent/testing.h"
 #include "agent/tree_fold.h"
@@ -80,13 +82,16 @@ std::shared_ptr<RecordStore> prefix_of(RecordStore& whole, const RunId& root, st
 }
 
 Task<Result<RunResult>> go_on(Journal& journal, RecordStore& store, ServicesPtr services,
-                              RunPlanPtr plan, RunId root) {
+                              RunPlanPtr plan, Limits limits, RunId root) {
   Loop& loop = co_await this_loop();
   auto claiming = journal.claim(root);
   TUG_CO_TRY(claimed, co_await std::move(claiming));
   std::shared_ptr<RootLog> log = std::move(claimed);
   TUG_CO_TRY(fold, fold_tree(store, root));
-  TUG_CO_TRY(ctx, Context::root({.services = services, .loop = &loop, .log = log}));
+  RootSpec spec{.services = services, .loop = &loop, .log = log};
+  spec.run.limits = limits;
+  spec.run.restored = spent_by(fold);
+  TUG_CO_TRY(ctx, Context::root(std::move(spec)));
   auto tree = RunTree::of(ctx);
   for (const auto& [model, reservations] : fold.reserved()) {
     for (const Json& reservation : reservations) tree->reserve(model, reservation);
@@ -100,13 +105,32 @@ Task<Result<RunResult>> go_on(Journal& journal, RecordStore& store, ServicesPtr 
   co_return result_of(run.state);
 }
 
-void expect_goes_on_from_every_record(std::vector<ScriptTurn> turns) {
-  Rig rig(scripted(turns));
+// The models of a run and what it may be told.
+struct Story {
+  std::vector<ScriptTurn> turns;
+  std::vector<ScriptTurn> fallback;
+  RunOptions options;
+};
+
+void expect_goes_on_from_every_record(Story story) {
+  Rig rig(scripted(story.turns));
+  const ModelPtr fallback = scripted(story.fallback);
+  if (!story.fallback.empty()) {
+    rig.models->add(fallback);
+    story.options.fallback_models = {fallback->profile().id()};
+  }
   for (const ToolPtr& tool : make_tools().all()) rig.harness->tool(tool);
-  const RunResult whole = rig.run("tell a story");
+  const RunResult whole = rig.run("tell a story", story.options);
   const std::vector<Record> records = *rig.store->read(whole.id, 0, 1000);
   const auto kinds = kinds_of(records, *rig.store);
-  const RunPlanPtr plan = make_run_plan(scripted(turns), "", make_tools(), 16, false);
+  const ModelPtr model = scripted(story.turns);
+  PlanSpec spec{.models = {{model->profile().id(), model, {}}},
+                .tools = make_tools(),
+                .output_schema = story.options.output_schema,
+                .limits = story.options.limits};
+  if (!story.fallback.empty()) spec.models.push_back({fallback->profile().id(), fallback, {}});
+  const RunPlanPtr plan = *make_run_plan(std::move(spec));
+  const Limits limits = *limits_of(story.options);
   for (std::size_t count = 1; count < records.size(); ++count) {
     SCOPED_TRACE("stopped after record " + std::to_string(count) + ", " + kinds[count - 1]);
     auto engine = std::shared_ptr<Engine>(make_sim_engine({.seed = count}));
@@ -114,8 +138,8 @@ void expect_goes_on_from_every_record(std::vector<ScriptTurn> turns) {
     auto journal = make_journal(*engine, store);
     Services::Builder builder(1);
     builder.put(engine);
-    auto result =
-        engine->run(engine->loop(0), go_on(*journal, *store, builder.build(), plan, whole.id));
+    auto result = engine->run(engine->loop(0),
+                              go_on(*journal, *store, builder.build(), plan, limits, whole.id));
     ASSERT_TRUE(result) << to_string(result.error());
     EXPECT_EQ(result->messages, whole.messages);
     EXPECT_EQ(print_json(essence(*result)), print_json(essence(whole)));
@@ -128,15 +152,49 @@ void expect_goes_on_from_every_record(std::vector<ScriptTurn> turns) {
 }
 
 TEST(Fold, ARunStoppedAfterAnyRecordGoesOnToTheSameResult) {
-  expect_goes_on_from_every_record(story());
+  expect_goes_on_from_every_record({.turns = story()});
 }
 
 TEST(Fold, SoDoesOneThatFails) {
-  expect_goes_on_from_every_record({calls("shout", R"({"text":"1"})"), fails(503, "overloaded")});
+  expect_goes_on_from_every_record(
+      {.turns = {calls("shout", R"({"text":"1"})"), fails(503, "overloaded")}});
 }
 
 TEST(Fold, SoDoesOneWhoseAnswersAreEmpty) {
-  expect_goes_on_from_every_record({says(""), says("")});
+  expect_goes_on_from_every_record({.turns = {says(""), says("")}});
+}
+
+TEST(Fold, SoDoesOneThatIsTriedAgain) {
+  expect_goes_on_from_every_record({.turns = {calls("shout", R"({"text":"1"})"), fails(503, "busy"),
+                                              fails(429, "busy"), says("at last")}});
+}
+
+TEST(Fold, SoDoesOneThatFallsBack) {
+  expect_goes_on_from_every_record(
+      {.turns = {calls("shout", R"({"text":"1"})"), fails(401, "who are you")},
+       .fallback = {fails(500, "hm"), calls("shout", R"({"text":"2"})"), says("the other one")}});
+}
+
+TEST(Fold, SoDoesOneThatIsWarnedAndReachesItsLimit) {
+  expect_goes_on_from_every_record(
+      {.turns = {calls("shout", R"({"text":"1"})"), calls("shout", R"({"text":"2"})"),
+                 calls("shout", R"({"text":"3"})")},
+       .options = {.limits = {.max_turns = 3, .max_tool_calls = 2}}});
+}
+
+TEST(Fold, SoDoesOneWhoseCallsAreRepairedOnceTooOften) {
+  expect_goes_on_from_every_record(
+      {.turns = {calls("shout", "{}"), calls({{"a", "shout", "[]"}, {"b", "bad", "{}"}})}});
+}
+
+TEST(Fold, SoDoesOneThatAnswersByASchema) {
+  const Json schema =
+      *parse_json(R"({"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]})");
+  expect_goes_on_from_every_record(
+      {.turns = {calls({{"a", "shout", R"({"text":"1"})"}, {"b", "final_result", R"({"n":0})"}}),
+                 calls({{"c", "final_result", R"({"n":1})"}, {"d", "final_result", R"({"n":2})"}}),
+                 calls("final_result", R"({"n":"three"})"), calls("final_result", R"({"n":3})")},
+       .options = {.output_schema = schema}});
 }
 
 TEST(Resume, AfterAnyRecordAsksForNoTurnThatIsAlreadyThere) {

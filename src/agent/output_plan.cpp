@@ -1,6 +1,7 @@
 #include "agent/output_plan.h"
 
 #include "core/try.h"
+#include "tug/core/extract_json.h"
 
 namespace tug {
 namespace {
@@ -66,8 +67,6 @@ Failure cannot(const ModelProfile& model, std::string_view what) {
               "use the mode `auto`, or another model");
 }
 
-Result<Json> json_in(std::string_view text) { return parse_json(text); }
-
 }  // namespace
 
 Result<OutputPlanPtr> plan_output(const Json& schema, OutputMode mode, const ModelProfile& model) {
@@ -116,7 +115,8 @@ bool can_serve(const OutputPlan& plan, const ModelProfile& model) {
 
 Result<Json> read_answer(const OutputPlan& plan, std::string_view text) {
   if (plan.mode == OutputMode::text) return Json(text);
-  TUG_TRY(value, json_in(text));
+  TUG_TRY(extracted, extract_json(text));
+  Json value = std::move(extracted.value);
   if (plan.wrapped) {
     const Json* inner = value.find("value");
     if (!inner) {

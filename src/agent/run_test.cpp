@@ -90,7 +90,7 @@ TEST(Run, ABatchOverTheLimitOfCallsRunsNoneOfThem) {
 TEST(Run, AProviderErrorIsAResultWithEverythingSoFar) {
   Rig rig(scripted({calls("shout", R"({"text":"go"})"), fails(500, "down")}));
   rig.harness->tool("shout", "Shouts", shout);
-  const RunResult result = rig.run("hi");
+  const RunResult result = rig.run("hi", {.limits = {.retries = 0}});
   EXPECT_EQ(result.status, RunStatus::failed);
   EXPECT_EQ(result.stop, StopReason::provider_error);
   EXPECT_EQ(result.messages.size(), 3u);
@@ -152,13 +152,15 @@ TEST(Run, ArgumentsThatAreMissingOrNoJsonAreShownToTheModelAndTheToolIsNotRun) {
     ++ran;
     return words.text;
   });
-  const RunResult result = rig.run("hi");
+  const RunResult result = rig.run("hi", {.limits = {.tool_retries = 2}});
   EXPECT_EQ(result.text, "done");
   EXPECT_EQ(ran, 1);
   EXPECT_EQ(rig.seen->count(Kind::tool_invalid_args), 2u);
   ASSERT_EQ(result.tool_calls.size(), 3u);
   EXPECT_EQ(result.tool_calls[1].arguments, Json("not json"));
-  EXPECT_EQ(result.tool_calls[0].result.metadata["error_type"].as_string(), "InvalidArguments");
+  EXPECT_EQ(result.tool_calls[0].result.metadata["error_type"].as_string(), "ValidationError");
+  EXPECT_EQ(result.tool_calls[1].result.metadata["error_type"].as_string(), "InvalidArguments");
+  EXPECT_EQ(result.counts.tool_retries, (std::map<std::string, std::int64_t>{{"shout", 2}}));
   expect_legal(result.messages);
 }
 
@@ -399,12 +401,13 @@ TEST(Run, DamagedStateIsUnusableAndOtherErrorsAreFailures) {
   EXPECT_EQ(exit_code(result), 1);
 }
 
-TEST(Run, AnOptionThatThisVersionDoesNotKeepIsRefused) {
+TEST(Run, ASchemaThatIsNoneIsRefusedBeforeAnythingIsWritten) {
   Rig rig(scripted({says("x")}));
   const RunResult result =
-      rig.harness->run("hi", {.output_schema = Json::object({{"type", "object"}})});
+      rig.harness->run("hi", {.output_schema = Json::object({{"type", "wish"}})});
   ASSERT_TRUE(result.error);
-  EXPECT_EQ(result.error->kind(), ErrorKind::unsupported);
+  EXPECT_EQ(result.error->kind(), ErrorKind::invalid);
+  EXPECT_NE(result.error->message().find("output_schema"), std::string::npos);
   EXPECT_TRUE(rig.store->list(10)->empty());
 }
 

@@ -48,7 +48,7 @@ class SeenEvents final : public Sink {
 struct Rig {
   explicit Rig(ModelPtr model, std::uint64_t seed = 1)
       : engine(make_sim_engine({.seed = seed})), store(make_memory_record_store()) {
-    HarnessOptions options{.seed = 7, .engine = engine, .store = store, .models = make_models()};
+    HarnessOptions options{.seed = 7, .engine = engine, .store = store, .models = models};
     options.model = model->profile().id();
     options.models->add(std::move(model));
     harness = std::make_unique<Harness>(std::move(options));
@@ -61,6 +61,7 @@ struct Rig {
 
   std::shared_ptr<SimEngine> engine;
   std::shared_ptr<RecordStore> store;
+  std::shared_ptr<Models> models = make_models();
   std::shared_ptr<SeenEvents> seen = std::make_shared<SeenEvents>();
   std::unique_ptr<Harness> harness;
 };
