@@ -109,10 +109,9 @@ TEST_F(Answers, FinalResultBesideOtherCallsIsNotFinal) {
 }
 
 TEST_F(Answers, ARunThatWasAnsweredByACallGoesOnAfterIt) {
-  ASSERT_EQ(
-      ask({final_result(R"({"n":3})"), final_result(R"({"n":4})")}, {"--output-mode", "tool"}).exit,
-      0);
-  const Ran on = tug({"resume", "--last", "--json", "one more"});
+  ASSERT_EQ(ask({final_result(R"({"n":3})")}, {"--output-mode", "tool"}).exit, 0);
+  const std::string more = script("more.jsonl", {final_result(R"({"n":4})")});
+  const Ran on = tug({"resume", "--last", "--json", "-m", more, "one more"});
   EXPECT_EQ(on.exit, 0) << on.err;
   EXPECT_EQ(parse_json(on.out).value()["output"], Json::object({{"n", 4}}));
 }

@@ -164,7 +164,7 @@ TEST_F(History, WhatGoesOnKeepsTheFolderAndTheSystemPromptThatItBeganWith) {
 TEST_F(History, ARunThatFailedOrReachedALimitGoesOnWithoutAPrompt) {
   const std::string good = script("good.jsonl", {R"({"text":"went on"})"});
   const std::string bad = script("bad.jsonl", {R"({"error":{"status":500,"body":"down"}})"});
-  EXPECT_EQ(tug({"run", "-m", bad, "go"}).exit, 3);
+  EXPECT_EQ(tug({"run", "-m", bad, "--retries", "0", "go"}).exit, 3);
   const Ran failed = tug({"resume", "last", "-m", good});
   EXPECT_EQ(failed.exit, 0) << failed.err;
   EXPECT_EQ(failed.out, "went on\n");
