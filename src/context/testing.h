@@ -39,7 +39,9 @@ class RememberingLog final : public RootLog {
   void took(std::vector<std::int64_t>) noexcept override {}
   void set_status(RootStatus, Json) noexcept override {}
   void observe(std::shared_ptr<Sink> sink) override { sinks.push_back(std::move(sink)); }
-  void forget(const Sink&) noexcept override {}
+  void forget(const Sink& gone) noexcept override {
+    std::erase_if(sinks, [&](const auto& sink) { return sink.get() == &gone; });
+  }
   Seq last_seq() const noexcept override { return seq_; }
   Seq durable_seq() const noexcept override { return seq_; }
   Digest last_hash() const noexcept override { return {}; }

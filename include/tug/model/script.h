@@ -46,8 +46,10 @@ Result<std::vector<ScriptTurn>> parse_script(std::string_view text, std::string_
 // The first fitting turn that the root has not used answers; it is chosen by `reserve`, which says
 // {"line": N}, counted from 1 without blank lines, so a resumed run goes on where it stood. When
 // none is left it says {"line": 0} and the attempt fails: `invalid`, so not retryable, with the
-// fault "script_exhausted". Asked without a reservation, the model chooses the same line itself.
-// Turns are built here, once; serving one parses and prints nothing.
+// fault "script_exhausted". Where the last turn served was a failure that may pass (429, 5xx), it
+// is served again instead: a provider that was down when the script ended stays down. Asked without
+// a reservation, the model chooses the same line itself. Turns are built here, once; serving one
+// parses and prints nothing.
 ModelPtr make_script_model(std::vector<ScriptTurn> turns, ModelProfile profile);
 
 // The model of `script/PATH`: reads the file and checks every line. Blocks. `invalid` for what is

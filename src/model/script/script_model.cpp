@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "model/speech.h"
+#include "tug/core/error_json.h"
 #include "tug/core/utf8.h"
 
 namespace tug {
@@ -18,6 +19,7 @@ struct Line {
   std::string agent;
   std::string when;
   bool repeat = false;
+  bool down = false;  // fails in a way that a later try may not
 };
 
 struct Script {
@@ -68,6 +70,9 @@ Line line_of(ScriptTurn turn, std::size_t number, const ModelProfile& profile) {
   line.agent = std::move(turn.agent);
   line.when = std::move(turn.when);
   line.repeat = turn.repeat;
+  if (turn.error) {
+    line.down = is_retryable(provider_error(profile, turn.error->status, turn.error->body, {}));
+  }
   line.speech = speech_of(std::move(turn), profile);
   return line;
 }
@@ -112,13 +117,20 @@ std::vector<bool> used_lines(const Script& script, const ModelRequest& request) 
   return used;
 }
 
+// A provider that was down when the script ended stays down.
+std::size_t after_the_end(const Script& script, const ModelRequest& request) {
+  const std::size_t last = last_served(request);
+  return last > 0 && last <= script.lines.size() && script.lines[last - 1].down ? last : 0;
+}
+
 // Counted from 1; 0 when no line is left.
 std::size_t pick(const Script& script, const ModelRequest& request) {
   const std::size_t count = script.lines.size();
   if (script.plain || script.order == ScriptOrder::in_turn) {
     const std::size_t last = last_served(request);
     if (last < count) return last + 1;
-    return script.order == ScriptOrder::in_turn && count > 0 ? 1 : 0;
+    if (script.order == ScriptOrder::in_turn && count > 0) return 1;
+    return after_the_end(script, request);
   }
   std::vector<bool> used;
   for (std::size_t number = 1; number <= count; ++number) {
@@ -128,7 +140,7 @@ std::size_t pick(const Script& script, const ModelRequest& request) {
     if (used.empty()) used = used_lines(script, request);
     if (!used[number]) return number;
   }
-  return 0;
+  return after_the_end(script, request);
 }
 
 Error exhausted(const Script& script, const ModelRequest& request) {
