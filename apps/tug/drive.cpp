@@ -37,7 +37,9 @@ void tell_ending(const Session& session, const RunResult& result) {
     line = result.error->message();
     fix = result.error->fix();
   }
-  if (result.status == RunStatus::cancelled || result.status == RunStatus::parked) {
+  const bool by_hook = result.stop == StopReason::cancelled_by_hook && result.error;
+  if (by_hook && fix.empty()) fix = way_on(session, result);
+  if (!by_hook && (result.status == RunStatus::cancelled || result.status == RunStatus::parked)) {
     line = result.status == RunStatus::cancelled ? "cancelled" : "paused";
     fix = way_on(session, result);
     if (session.output.quiet && session.kept) return;

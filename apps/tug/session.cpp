@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "core/try.h"
+#include "hooks.h"
 #include "schema_input.h"
 #include "signals.h"
 #include "system_prompt.h"
@@ -258,6 +259,7 @@ Result<Session> open_session(const Options& options, const RunFlags& flags,
   const bool goes_on = !recorded_model.empty();
   const Told told{config, flags.config, goes_on};
   session.options.limits = limits(told);
+  TUG_TRY(hooks, configured_hooks(config));
   TUG_TRY(answer, set_answer(session.options, told, flags));
   session.options.interactive = !options.json() && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 
@@ -299,6 +301,7 @@ Result<Session> open_session(const Options& options, const RunFlags& flags,
                       .models = session.models};
   made.root = workspace->root();
   session.harness = std::make_unique<Harness>(std::move(made));
+  if (hooks) session.harness->use(hooks);
   TUG_TRY(added, add_tools(session, told, make_file_tools(workspace)));
   return session;
 }
