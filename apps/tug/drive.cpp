@@ -70,28 +70,31 @@ int never_started(const Options& options, const RunResult& result) {
 }
 
 // The events of a run as a person sees them go by: on the terminal, in the status line, as lines
-// of -v.
+// of -v. A hook that failed is told without -v, too.
 struct Watch {
   StatusLine status;
   TerminalText text;
   bool streams_text;
   bool verbose;
   bool subagents;
+  bool hooks;
 
-  Watch(const Options& options, const OutputFlags& output)
-      : status(look_of(options, output)),
+  Watch(const Options& options, const Session& session)
+      : status(look_of(options, session.output)),
         text(status),
         streams_text(!options.json() && isatty(STDOUT_FILENO)),
-        verbose(output.verbose && !output.quiet),
-        subagents(!output.no_subagents) {}
+        verbose(session.output.verbose && !session.output.quiet),
+        subagents(!session.output.no_subagents),
+        hooks(session.hooks && !session.output.quiet) {}
 
-  bool wants_events() const { return status.shown() || streams_text || verbose; }
+  bool wants_events() const { return status.shown() || streams_text || verbose || hooks; }
 
   void on_event(const Event& event) {
     status.on_event(event);
     if (streams_text) text.on_event(event);
     const bool below = event.who && event.who->depth > 0;
-    if (!verbose || (below && !subagents)) return;
+    const bool lines = verbose || (hooks && event.kind == Kind::hook_failed);
+    if (!lines || (below && !subagents)) return;
     if (auto line = status.call_line(event)) status.write_line(*line);
   }
 };
@@ -124,7 +127,7 @@ int drive(const Options& options, Session& session,
     run_options.observers.push_back(queue);
   }
 
-  Watch watch(options, session.output);
+  Watch watch(options, session);
   Run run = begin(*session.harness, std::move(run_options));
   RunResult result;
   {

@@ -35,6 +35,7 @@ void TerminalText::on_event(const Event& event) {
       if (!streamed_) write(harmless_.push(event.data["text"].as_string()));
       end_line();
       streamed_ = false;
+      last_words_ = event.data["text"].as_string();
       break;
     case Kind::model_failed:
       end_line();
@@ -55,7 +56,7 @@ void TerminalText::on_event(const Event& event) {
 void TerminalText::finish(const RunResult& result) {
   end_line();
   if (result.output.is_null()) return;
-  const auto words = parse_json(result.text);
+  const auto words = parse_json(last_words_);
   if (words && *words == result.output) return;
   write(harmless_.push(final_text(result)));
   end_line();

@@ -28,7 +28,8 @@ class TerminalText {
   StatusLine& status_;
   HarmlessText harmless_;
   Cursor cursor_ = Cursor::line_start;
-  bool streamed_ = false;  // something of the turn under way is on the screen
+  std::string last_words_;  // of the newest turn
+  bool streamed_ = false;   // something of the turn under way is on the screen
   int broken_ = 0;
 };
 

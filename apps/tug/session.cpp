@@ -301,6 +301,7 @@ Result<Session> open_session(const Options& options, const RunFlags& flags,
                       .models = session.models};
   made.root = workspace->root();
   session.harness = std::make_unique<Harness>(std::move(made));
+  session.hooks = hooks != nullptr;
   if (hooks) session.harness->use(hooks);
   TUG_TRY(added, add_tools(session, told, make_file_tools(workspace)));
   return session;

@@ -81,6 +81,23 @@ TEST_F(Answers, TextModePrintsTheAnswerAsJson) {
   EXPECT_EQ(ask({says("So: {\"n\": 3}")}, {"--output-mode", "prompted"}).out, "{\"n\":3}\n");
 }
 
+TEST_F(Answers, OnATerminalTheAnswerStandsThereOnce) {
+  const std::tuple<std::string, const char*, const char*> table[] = {
+      {says("So: {\"n\": 3}"), "prompted", "So: {\"n\": 3}\r\n{\"n\":3}\r\n"},
+      {says("{\"n\": 3}"), "prompted", "{\"n\": 3}\r\n"},
+      {final_result(R"({"n": 3})"), "tool", "{\"n\":3}\r\n"},
+  };
+  for (const auto& [turn, mode, shown] : table) {
+    Place quiet = place();
+    quiet.environment = {"CI=1"};
+    Running running(quiet,
+                    {"run", "--json-schema", schema_, "--output-mode", mode, "-m",
+                     script("s.jsonl", {turn}), "go"},
+                    Running::Face::terminal);
+    EXPECT_EQ(running.wait().out, shown) << mode;
+  }
+}
+
 TEST_F(Answers, ASchemaMayBeAFileAndNeedNotBeOfAnObject) {
   schema_ = file("list.json", R"({"type":"array","items":{"type":"integer"}})");
   EXPECT_EQ(result({final_result(R"({"value":[1,2]})")}, {"--output-mode", "tool"}, 0)["output"],

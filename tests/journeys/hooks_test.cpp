@@ -1,4 +1,8 @@
 // [[hooks]]: commands that watch a run, refuse calls, add to the prompt and rewrite results.
+#include <signal.h>
+
+#include <thread>
+
 #include "journey.h"
 
 namespace tug::journey {
@@ -112,6 +116,37 @@ TEST_F(Hooks, ACommandThatFailsIsRecordedAndTheRunGoesOnUnlessItIsStrict) {
     EXPECT_EQ(strict.exit, 1) << command;
     EXPECT_EQ(strict.result["stop_reason"], Json("error")) << command;
   }
+}
+
+TEST_F(Hooks, APersonIsToldOfACommandThatFailed) {
+  const std::string config =
+      hook("before_tool_call", "printf 'no \\033[31m luck' >&2; exit 3", "tools = [\"read\"]");
+  const Ran told = tug({"run", "-m", model_, "--config", config, "go"});
+  EXPECT_EQ(told.out, "done\n");
+  EXPECT_TRUE(has(told.err, "* hook printf"));
+  EXPECT_TRUE(has(told.err, "failed: it exited with 3: no \\u001b[31m luck")) << "and is harmless";
+  EXPECT_EQ(tug({"run", "-q", "-m", model_, "--config", config, "go"}).err, "");
+}
+
+TEST_F(Hooks, StepsAreSeenWhenAllEventsAreAskedFor) {
+  const std::string config = hook("before_tool_call", "true");
+  EXPECT_TRUE(run(config).of("middleware.started").empty());
+  const Told all = run(config, {"--stream", "events"});
+  EXPECT_FALSE(all.of("middleware.started").empty());
+  EXPECT_EQ(all.of("middleware.started").size(), all.of("middleware.completed").size());
+}
+
+TEST_F(Hooks, InterruptingARunEndsItsCommands) {
+  const std::string config =
+      hook("before_tool_call", "echo $$ > pid; exec sleep 600", "tools = [\"read\"]");
+  Running running(place(), {"run", "-o", "stream-json", "-m", model_, "--config", config, "go"});
+  ASSERT_TRUE(running.wait_for("tool.started"));
+  while (read_file("pid").value_or("").empty()) std::this_thread::yield();
+  const pid_t command = std::stoi(*read_file("pid"));
+  running.send(SIGINT);
+  const Ran ran = running.wait();
+  EXPECT_EQ(ran.exit, 130) << ran.err;
+  EXPECT_EQ(kill(command, 0), -1) << "it is still there";
 }
 
 TEST_F(Hooks, ACommandThatTakesTooLongIsEnded) {

@@ -176,6 +176,17 @@ TEST_F(Loop, HidingTheRunsBelowIsAnnounced) {
   EXPECT_EQ(tug({"run", "--no-subagents", "-m", model, "go"}).out, "hello\n");
 }
 
+TEST_F(Loop, OnATerminalItIsSaidWhoAnswersNow) {
+  const std::string second = script("second.jsonl", {hello});
+  Running running(place(),
+                  {"run", "-m", script("first.jsonl", {busy}), "--retries", "0", "--fallback-model",
+                   second, "go"},
+                  Running::Face::terminal);
+  const Ran ran = running.wait();
+  EXPECT_EQ(ran.exit, 0) << ran.out;
+  EXPECT_TRUE(has(ran.out, "[retrying with " + second + "]\r\n"));
+}
+
 TEST_F(Loop, ARetriedCallStartsOnANewLineAfterItIsSaid) {
   const std::string cut =
       R"({"text":"half an ans","chunks":2,"error":{"status":529,"body":"busy"}})";
