@@ -8,6 +8,7 @@
 #include "tug/agent/harness.h"
 #include "tug/io/engine.h"
 #include "tug/journal/sink.h"
+#include "tug/middleware/lifecycle.h"
 #include "tug/model/models.h"
 #include "tug/store/record_stores.h"
 #include "tug/testkit/models.h"
@@ -58,6 +59,51 @@ void loop_turn(benchmark::State& state) {
                          benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 BENCHMARK(loop_turn)->UseRealTime();
+
+// A turn goes through each of ten hooks four times: before and after the model, before and after
+// the tool.
+MiddlewarePtr counting_hooks(std::uint64_t& calls) {
+  const auto count = [&calls](const Context&, auto&) -> Result<void> {
+    ++calls;
+    return {};
+  };
+  return make_lifecycle({.name = "counting",
+                         .before_model = count,
+                         .after_model = count,
+                         .before_tool = count,
+                         .after_tool = count});
+}
+
+double run_seconds(Harness& harness, benchmark::State& state) {
+  const RunOptions options{.limits = {.max_turns = kTurns + 1, .max_tool_calls = kTurns},
+                           .observers = {std::make_shared<Counting>()}};
+  const auto begun = std::chrono::steady_clock::now();
+  const RunResult result = harness.run("go", options);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
+  if (!result.ok()) state.SkipWithError(to_string(*result.error).c_str());
+  return took.count();
+}
+
+// What ten hooks add to a turn: the same run with and without them, one after the other.
+void hook_chain(benchmark::State& state) {
+  std::uint64_t calls = 0;
+  const auto shout = [](const Words& words) { return words.text + "!"; };
+  Harness plain = harness_with(testkit::scripted(long_story()));
+  Harness hooked = harness_with(testkit::scripted(long_story()));
+  for (Harness* harness : {&plain, &hooked}) {
+    harness->inline_tool("shout", "Shouts", shout, {.effect = Effect::pure});
+  }
+  for (int i = 0; i < 10; ++i) hooked.use(counting_hooks(calls));
+  double added = 0;
+  for (auto _ : state) {
+    added -= run_seconds(plain, state);
+    added += run_seconds(hooked, state);
+  }
+  const double turns = static_cast<double>(state.iterations()) * kTurns;
+  if (calls < 40 * static_cast<std::uint64_t>(turns)) state.SkipWithError("hooks were left out");
+  state.counters["added_s"] = added / turns;
+}
+BENCHMARK(hook_chain)->UseRealTime();
 
 // Runs that are parked: a parked run is state in the journal, here in memory, and nothing else.
 void parked_runs(benchmark::State& state) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tug/agent/harness.h"
+#include "tug/agent/invoke.h"
 #include "tug/context/context.h"
 #include "tug/core/reflect.h"
 #include "tug/tools/typed_tool.h"

@@ -155,7 +155,7 @@ class CallPartners final : public BatchObserver {
 
   Task<ToolResult> run(const BatchCall& call, std::size_t index) override {
     if (run_.plan->middleware.empty()) return BatchObserver::run(call, index);
-    return through_middleware(*run_.plan, call, places_[index], verdicts_[index]);
+    return through_middleware(run_.plan->middleware, call, places_[index], verdicts_[index]);
   }
 
   void on_end(std::size_t index, ToolResult result, Duration took) override {

@@ -6,9 +6,11 @@
 
 #include "agent/crash_testing.h"
 #include "core/try.h"
+#include "tug/agent/invoke.h"
 #include "tug/core/rng.h"
 #include "tug/core/wait.h"
 #include "tug/journal/journal.h"
+#include "tug/middleware/control.h"
 
 namespace tug {
 namespace {
@@ -23,6 +25,16 @@ struct Oddity {};
 
 // Everything a tool may do to its run.
 void add_tools(Harness& harness) {
+  harness.tool("asks", "Calls others", [](const Context& ctx) -> Task<std::string> {
+    (void)invoke_detached(ctx, "again", Json::object({{"text", "beside"}}));
+    auto calling = invoke(ctx, "pool", Json::object({{"text", "below"}}));
+    const ToolResult result = co_await std::move(calling);
+    co_return result.content;
+  });
+  harness.tool("retry", "Wants another try", []() -> std::string { throw ModelRetry("again"); },
+               {.max_retries = 2});
+  harness.tool("fatal", "Ends the run", []() -> std::string { throw std::runtime_error("boom"); },
+               {.on_error = OnError::fail_run});
   harness.inline_tool("shout", "Shouts", [](const Words& words) { return words.text + "!"; });
   harness.tool("pool", "On the pool", [](const Words& words) { return words.text; });
   harness.tool("again", "Pure", [](const Words& words) { return words.text; },
@@ -60,17 +72,74 @@ void add_tools(Harness& harness) {
                });
 }
 
+// A middleware that does anything a middleware may do, by chance.
+class Meddler final : public Middleware {
+ public:
+  std::string name() const override { return "meddler"; }
+
+  Task<Result<RunResult>> around_run(Context ctx, RunInput input, NextRun& next) override {
+    const std::uint64_t what = ctx.rng().below(24);
+    if (what == 0) throw std::runtime_error("meddled");
+    if (what == 1) co_return next.fail(Error(ErrorKind::denied, "meddled"));
+    if (what == 2) input.context.push_back("meddled");
+    co_await sleep_for(milliseconds(ctx.rng().below(3)), Until{.cancel = ctx.cancel()});
+    auto running = next.run(std::move(input));
+    Result<RunResult> result = co_await std::move(running);
+    if (what == 3 && result) result->text += " (meddled)";
+    if (what == 4) throw Oddity{};
+    co_return result;
+  }
+
+  Task<Result<ModelTurn>> around_model(Context ctx, ModelRequest request,
+                                       NextModel& next) override {
+    const std::uint64_t what = ctx.rng().below(40);
+    if (what == 0) throw std::runtime_error("meddled");
+    if (what == 1) co_return next.fail(Error(ErrorKind::denied, "meddled"));
+    if (what == 2) co_return next.finish({.message = Message::assistant("meddled")});
+    if (what == 3) stop_with_final(ctx, "meddled");
+    if (what == 4) interrupt(ctx, "meddled");
+    if (what == 5) ctx.remember("meddler", ctx.remembered("meddler").as_int().value_or(0) + 1);
+    if (what == 6) request.model = "nobody/knows";
+    if (what == 7) next.inject(std::make_shared<Meddler>());
+    if (what < 12) co_await sleep_for(milliseconds(what), Until{.cancel = ctx.cancel()});
+    ModelRequest same = request;
+    auto asking = next.run(std::move(request));
+    Result<ModelTurn> turn = co_await std::move(asking);
+    if (what == 12) {
+      auto again = next.run(std::move(same));
+      turn = co_await std::move(again);
+    }
+    if (what == 13) co_return next.fail(Error(ErrorKind::denied, "meddled too late"));
+    co_return turn;
+  }
+
+  Task<Result<ToolResult>> around_tool(Context ctx, ToolInput input, NextTool& next) override {
+    const std::uint64_t what = ctx.rng().below(40);
+    if (what == 0) throw 7;
+    if (what == 1) co_return next.fail(Error(ErrorKind::denied, "meddled"));
+    if (what == 2) co_return next.finish(ToolResult::error("meddled", "ToolCallCancelled"));
+    if (what < 6) co_await sleep_for(milliseconds(what), Until{.cancel = ctx.cancel()});
+    auto running = next.run(std::move(input));
+    Result<ToolResult> result = co_await std::move(running);
+    if (what == 6) result->content = "meddled";
+    if (what == 7) throw std::runtime_error("meddled too late");
+    co_return result;
+  }
+};
+
 ScriptCall random_call(Rng& rng) {
-  static constexpr std::string_view kNames[] = {"shout",  "pool",  "again", "throws", "odd",
-                                                "odder",  "nap",   "doze",  "child",  "left",
-                                                "beside", "ghost", "shout"};
+  static constexpr std::string_view kNames[] = {
+      "shout", "pool",   "again", "throws", "odd",  "odder", "nap",   "doze",        "child",
+      "left",  "beside", "ghost", "shout",  "asks", "retry", "fatal", "final_result"};
   ScriptCall call{.id = rng.below(3) ? "" : "same",
                   .name = std::string(kNames[rng.below(std::size(kNames))]),
                   .arguments = R"({"text":"t"})"};
   if (call.name == "nap" || call.name == "doze")
     call.arguments = "{\"ms\":" + std::to_string(rng.below(400)) + "}";
-  if (call.name == "child" || call.name == "left" || call.name == "beside" ||
-      call.name == "throws" || call.name == "odd" || call.name == "odder")
+  if (call.name == "final_result") call.arguments = rng.below(3) ? R"({"n":1})" : R"({"n":"x"})";
+  if (call.name == "asks" || call.name == "retry" || call.name == "fatal" || call.name == "child" ||
+      call.name == "left" || call.name == "beside" || call.name == "throws" || call.name == "odd" ||
+      call.name == "odder")
     call.arguments = "{}";
   if (rng.below(12) == 0) call.arguments = "{not json";
   return call;
@@ -157,7 +226,10 @@ void expect_sound_records(RecordStore& store, const RunId& root,
 // What the model did wrong is `internal` too.
 void expect_no_bug(const RunResult& result) {
   if (!result.error || result.error->kind() != ErrorKind::internal) return;
-  EXPECT_TRUE(result.error->message().starts_with("the model ")) << to_string(*result.error);
+  const std::string& message = result.error->message();
+  EXPECT_TRUE(message.starts_with("the model ") || message.starts_with("the middleware ") ||
+              message.starts_with("the tool "))
+      << to_string(*result.error);
 }
 
 void expect_sound(RecordStore& store, const RunResult& result, Segments before = Segments::whole) {
@@ -183,6 +255,18 @@ RunOptions random_options(Rng& rng, const std::stop_source& stop) {
   if (rng.below(6) == 0) options.limits.max_tool_calls = static_cast<std::int64_t>(rng.below(6));
   if (rng.below(8) == 0) options.limits.max_tokens = static_cast<std::int64_t>(rng.below(20'000));
   if (rng.below(4) == 0) options.limits.max_concurrency = 1;
+  if (rng.below(4) == 0) options.limits.retries = static_cast<std::uint32_t>(rng.below(3));
+  if (rng.below(4) == 0) options.limits.tool_retries = static_cast<std::uint32_t>(rng.below(4));
+  if (rng.below(6) == 0) options.tool_execution = ToolExecution::sequential;
+  if (rng.below(3) == 0) {
+    options.output_schema =
+        *parse_json(R"({"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]})");
+    options.output_mode = rng.below(2) ? OutputMode::automatic : OutputMode::prompted;
+    options.limits.output_retries = static_cast<std::uint32_t>(rng.below(3));
+  }
+  if (rng.below(3) == 0) options.middleware.push_back(std::make_shared<Meddler>());
+  if (rng.below(6) == 0) options.inherited_middleware.push_back(std::make_shared<Meddler>());
+  if (rng.below(3) == 0) options.fallback_models = {"nobody/knows", "test/constant"};
   return options;
 }
 
@@ -228,6 +312,7 @@ void live_through(std::uint64_t seed) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   Rng rng(seed);
   Rig rig(random_model(rng), seed);
+  rig.models->add(testkit::constant("the other one"));
   add_tools(*rig.harness);
   std::stop_source stop;
   tug::Run run = rig.harness->start("go", random_options(rng, stop));
@@ -304,6 +389,44 @@ void crash_everywhere(std::uint64_t seed) {
 std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
   const char* text = std::getenv(name);
   return text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+// A run of this seed, cancelled after `steps` steps; how many there were when it was not.
+std::uint64_t cancel_after(std::uint64_t seed, std::uint64_t steps) {
+  SCOPED_TRACE("seed " + std::to_string(seed) + ", cancelled after step " + std::to_string(steps));
+  Rng rng(seed);
+  Rig rig(random_model(rng), seed);
+  rig.models->add(testkit::constant("the other one"));
+  add_tools(*rig.harness);
+  std::stop_source stop;
+  tug::Run run = rig.harness->start("go", random_options(rng, stop));
+  std::uint64_t made = 0;
+  while (made < steps && !run.ended() && rig.engine->step()) ++made;
+  run.cancel("enough");
+  const RunResult result = run.wait();
+  EXPECT_TRUE(run.ended());
+  if (!result.id.empty()) expect_sound(*rig.store, result);
+  rig.harness->close();
+  const auto left = rig.engine->shutdown();
+  EXPECT_TRUE(left.stranded.empty()) << left.stranded.front();
+  return made;
+}
+
+TEST(Random, ARunThatIsCancelledAtAnyPointEndsOnceAndLeavesNothingBehind) {
+  const std::uint64_t first = from_environment("TUG_TEST_SEED", 1);
+  const std::uint64_t wanted = from_environment("TUG_TEST_SCHEDULES", 10'000);
+  std::uint64_t schedules = 0;
+  for (std::uint64_t seed = first; schedules < wanted; ++seed) {
+    const std::uint64_t all = cancel_after(seed, 1'000'000);
+    for (std::uint64_t steps = 0; steps < all && schedules < wanted; ++steps) {
+      cancel_after(seed, steps);
+      ++schedules;
+      if (HasFatalFailure() || HasNonfatalFailure()) {
+        FAIL() << "TUG_TEST_SEED=" << seed << " TUG_TEST_SCHEDULES=" << steps + 1
+               << " shows it again";
+      }
+    }
+  }
 }
 
 TEST(Random, ARunThatIsDisturbedEndsOnceAndFoldsToItsResult) {

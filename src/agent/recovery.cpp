@@ -43,6 +43,12 @@ bool may_run_again(const Tool* tool) {
   return tool->spec().effect == Effect::pure || tool->spec().effect == Effect::idempotent;
 }
 
+// Whoever made them is gone, and makes them again if it runs again.
+void close_code_calls(LiveRun& run) {
+  const std::vector<OpenCall> calls = run.state.code_calls;
+  for (const OpenCall& open : calls) record(run, Kind::tool_outcome_unknown, lost_call(open, 0));
+}
+
 }  // namespace
 
 void close_lost_acts(LiveRun& run) {
@@ -51,6 +57,7 @@ void close_lost_acts(LiveRun& run) {
     record(run, Kind::model_failed, lost);
     run.ctx.events().drop_partial(CallId(lost.call));
   }
+  close_code_calls(run);
   const std::vector<OpenCall> calls = run.state.calls;
   for (std::uint32_t i = 0; i < calls.size(); ++i) {
     if (!calls[i].started || calls[i].result) continue;
@@ -60,6 +67,7 @@ void close_lost_acts(LiveRun& run) {
 }
 
 void close_started_calls(LiveRun& run) {
+  close_code_calls(run);
   const std::vector<OpenCall> calls = run.state.calls;
   for (std::uint32_t i = 0; i < calls.size(); ++i) {
     if (!calls[i].started || calls[i].result) continue;
@@ -82,6 +90,10 @@ void close_lost_children(RootLog& log, Loop& loop, const TreeFold& fold) {
       log.emit(std::move(event));
     };
     if (state.attempt) emit(Kind::model_failed, write_json(lost_attempt(*state.attempt)));
+    const std::vector<OpenCall> code_calls = state.code_calls;
+    for (const OpenCall& open : code_calls) {
+      emit(Kind::tool_outcome_unknown, write_json(lost_call(open, 0)));
+    }
     const std::vector<OpenCall> calls = state.calls;
     for (std::uint32_t place = 0; place < calls.size(); ++place) {
       if (!calls[place].started || calls[place].result) continue;

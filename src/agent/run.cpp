@@ -67,13 +67,16 @@ class SegmentEnd {
   LiveRun& run_;
 };
 
-// What code inside the run asked for becomes a record, and then the end.
+// What code inside the run asked for becomes a record, and then the end. A run is parked where
+// nothing is open: the calls of the turn in hand come first.
 std::optional<Ending> check_control(LiveRun& run) {
   const RunState& state = run.state;
-  if (auto reason = std::exchange(run.pause_wanted, std::nullopt)) {
+  if (run.pause_wanted) {
+    if (state.phase != Phase::ready) return std::nullopt;
     run.final_wanted.reset();
     record(run, Kind::control_applied,
-           payload::ControlApplied{.control = "interrupt", .detail = *std::move(reason)});
+           payload::ControlApplied{.control = "interrupt",
+                                   .detail = *std::exchange(run.pause_wanted, std::nullopt)});
   }
   if (auto text = std::exchange(run.final_wanted, std::nullopt)) {
     record(run, Kind::control_applied,

@@ -275,7 +275,42 @@ void count_retry(RunState& state, const OpenCall& open, const Json& data) {
                    "raise tool_retries, or the tool's max_retries", limit)};
 }
 
+// A call that code made: no turn waits for it.
+Result<void> start_code_call(RunState& state, const Event& event) {
+  const Json& data = event.data;
+  OpenCall open{.args = data["arguments"], .started = event.seq};
+  open.call.id = CallId(text_of(data, "call_id"));
+  open.call.tool = text_of(data, "tool");
+  state.code_calls.push_back(std::move(open));
+  ++state.counts.tool_calls;
+  state.used.tool_calls += 1;
+  return {};
+}
+
+OpenCall* code_call_of(RunState& state, const Event& event) {
+  const std::string_view id = event.data["call_id"].as_string();
+  for (OpenCall& open : state.code_calls) {
+    if (open.call.id.text() == id) return &open;
+  }
+  return nullptr;
+}
+
+void end_code_call(RunState& state, OpenCall& open, const Json& data) {
+  state.tool_calls.push_back({.id = open.call.id,
+                              .tool = open.call.tool,
+                              .arguments = open.args,
+                              .result = {.call = open.call.id,
+                                         .tool = open.call.tool,
+                                         .ok = data["ok"].as_bool(),
+                                         .content = text_of(data, "output"),
+                                         .metadata = data["metadata"]},
+                              .duration_ms = data["duration_ms"].as_int().value_or(0)});
+  const CallId id = open.call.id;
+  std::erase_if(state.code_calls, [&](const OpenCall& other) { return other.call.id == id; });
+}
+
 Result<void> start_call(RunState& state, const Event& event) {
+  if (event.data.contains("called_by")) return start_code_call(state, event);
   TUG_TRY(open, call_of(state, event));
   if (open->started || open->result) return out_of_place(event, "the call is decided already");
   open->started = event.seq;
@@ -304,6 +339,10 @@ Result<void> refuse_call(RunState& state, const Event& event, std::string_view e
 }
 
 Result<void> end_call(RunState& state, const Event& event) {
+  if (OpenCall* code = code_call_of(state, event)) {
+    end_code_call(state, *code, event.data);
+    return {};
+  }
   TUG_TRY(open, call_of(state, event));
   if (!open->started) return out_of_place(event, "the call was never started");
   if (open->result) return out_of_place(event, "the call has ended already");

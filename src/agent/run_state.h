@@ -79,6 +79,7 @@ struct RunState {
   std::vector<std::string> passed;        // models that were given up in this turn
   Finish finish = Finish::stop;           // of the newest turn
   std::vector<OpenCall> calls;            // of the newest turn, until all have results
+  std::vector<OpenCall> code_calls;       // that code made and that have not ended
   std::string text;                       // of the newest turn
   std::string text_before;                // parts of an answer that was cut and goes on
   std::uint32_t continued = 0;            // how often in a row

@@ -35,12 +35,12 @@ CallVerdict verdict_on(const ToolResult& result) {
   return verdict;
 }
 
-Task<ToolResult> through_middleware(const RunPlan& plan, const BatchCall& call, std::uint32_t place,
-                                    CallVerdict& verdict) {
+Task<ToolResult> through_middleware(const std::vector<MiddlewarePtr>& chain, const BatchCall& call,
+                                    std::uint32_t place, CallVerdict& verdict) {
   Invoking core(call, verdict);
   ToolInput input{
       .tool = call.tool, .args = call.args, .call = call.ctx.id().call_id, .index = place};
-  auto around = around_tool(plan.middleware, call.ctx, std::move(input), core);
+  auto around = around_tool(chain, call.ctx, std::move(input), core);
   Result<ToolResult> result = co_await std::move(around);
   const CallId& id = call.ctx.id().call_id;
   if (result) {

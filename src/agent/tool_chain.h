@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "agent/run_plan.h"
 #include "tug/core/task.h"
+#include "tug/middleware/middleware.h"
 #include "tug/tools/batch.h"
 
 namespace tug {
@@ -18,8 +18,8 @@ struct CallVerdict {
 };
 CallVerdict verdict_on(const ToolResult& result);
 
-// `plan`, `call` and `verdict` outlive the task.
-Task<ToolResult> through_middleware(const RunPlan& plan, const BatchCall& call, std::uint32_t place,
-                                    CallVerdict& verdict);
+// All but `place` outlive the task.
+Task<ToolResult> through_middleware(const std::vector<MiddlewarePtr>& chain, const BatchCall& call,
+                                    std::uint32_t place, CallVerdict& verdict);
 
 }  // namespace tug

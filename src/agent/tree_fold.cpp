@@ -111,7 +111,8 @@ Result<void> TreeFold::take(const Event& event) {
     }
   }
   const RunState* first = runs_.empty() ? nullptr : runs_.front().get();
-  if (first && !first->attempt && first->calls.empty() && first->phase != Phase::admitting) {
+  if (first && !first->attempt && first->calls.empty() && first->code_calls.empty() &&
+      first->phase != Phase::admitting) {
     quiet_ = event.seq;
   }
   return {};
