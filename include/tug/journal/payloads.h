@@ -94,6 +94,7 @@ struct ModelCompleted {
   std::optional<Cost> cost;
   std::int64_t duration_ms;
   std::optional<Json> response;      // where the provider's own reply is: {blob, bytes}
+  std::optional<Json> over;          // what it cost beyond what was held for it
   std::optional<std::string> nudge;  // what the model wants to be told, being not done
   std::optional<Json> message;       // the turn as it stands in the transcript
 };
