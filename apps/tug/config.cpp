@@ -13,6 +13,7 @@
 #include "settings.h"
 #include "toml_file.h"
 #include "tug/agent/options.h"
+#include "tug/context/budget.h"
 #include "tug/core/nearest.h"
 #include "tug/model/retry.h"
 
@@ -42,16 +43,19 @@ void set_built_in(Config& config) {
   for (const KeyInfo& info : config_keys()) {
     if (!info.in_row()) config.settings[std::string(info.key)] = {Json(), "built in"};
   }
-  const std::pair<const char*, Json> built_in[] = {{"model", "offline/demo"},
-                                                   {"tool_execution", "auto"},
-                                                   {"limits.max_turns", kDefaultMaxTurns},
-                                                   {"limits.max_tool_calls", kDefaultMaxToolCalls},
-                                                   {"fallback_models", Json::array()},
-                                                   {"limits.output_retries", kDefaultOutputRetries},
-                                                   {"limits.tool_retries", kDefaultToolRetries},
-                                                   {"output.mode", name_of(OutputMode::automatic)},
-                                                   {"output.retries", kDefaultOutputRetries},
-                                                   {"workspace.root", "."}};
+  const std::pair<const char*, Json> built_in[] = {
+      {"model", "offline/demo"},
+      {"tool_execution", "auto"},
+      {"limits.max_turns", kDefaultMaxTurns},
+      {"limits.max_tool_calls", kDefaultMaxToolCalls},
+      {"limits.max_depth", kDefaultMaxDepth},
+      {"limits.max_concurrency", kDefaultMaxConcurrency},
+      {"fallback_models", Json::array()},
+      {"limits.output_retries", kDefaultOutputRetries},
+      {"limits.tool_retries", kDefaultToolRetries},
+      {"output.mode", name_of(OutputMode::automatic)},
+      {"output.retries", kDefaultOutputRetries},
+      {"workspace.root", "."}};
   for (const auto& [key, value] : built_in) config.settings[key].value = value;
   set_built_in_retry(config);
 }

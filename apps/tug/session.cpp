@@ -192,11 +192,6 @@ Result<std::uint64_t> seed_from(const std::string& text) {
               "give a number");
 }
 
-std::string folder_now() {
-  char path[4096];
-  return getcwd(path, sizeof path) ? path : "";
-}
-
 Result<Config> configured(const RunFlags& flags) {
   TUG_TRY(request, config_request(flags.config));
   TUG_TRY(config, load_config(request));
@@ -295,11 +290,12 @@ Result<Session> open_session(const Options& options, const RunFlags& flags,
                       .system_prompt = system,
                       .retry = retry_policy(config),
                       .seed = seed,
-                      .cwd = folder_now(),
                       .engine = session.engine,
                       .store = session.store,
                       .models = session.models};
-  made.root = workspace->root();
+  // Commands run where the tools look, however the folder was named: a hook that is a relative path
+  // must not be looked for in another one.
+  made.root = made.cwd = workspace->root();
   session.harness = std::make_unique<Harness>(std::move(made));
   session.hooks = hooks != nullptr;
   if (hooks) session.harness->use(hooks);

@@ -41,7 +41,7 @@ std::uint32_t RunPlan::retries_of(const Tool& tool) const noexcept {
 Result<RunPlanPtr> make_run_plan(PlanSpec spec) {
   auto plan = std::make_shared<RunPlan>();
   plan->models = std::move(spec.models);
-  plan->max_concurrency = spec.limits.max_concurrency.value_or(16);
+  plan->max_concurrency = spec.limits.max_concurrency.value_or(kDefaultMaxConcurrency);
   plan->sequential = spec.sequential;
   plan->max_output_tokens = spec.max_output_tokens;
   plan->retry = spec.retry;

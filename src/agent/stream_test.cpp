@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/testing.h"
 #include "tug/agent/harness.h"
 
 namespace tug {
@@ -121,6 +122,32 @@ TEST(Stream, ARunIsReadAsItsReaderWants) {
   std::vector<std::string> kinds;
   for (const Event& event : silent.stream({.modes = {}})) kinds.emplace_back(event.name());
   EXPECT_EQ(kinds, std::vector<std::string>{"run.completed"});
+}
+
+Task<std::string> ask_below(Harness* below, Context ctx) {
+  auto asking = below->run_async(ctx, "and you?", {.agent = "below"});
+  RunResult result = co_await std::move(asking);
+  co_return result.text;
+}
+
+TEST(Stream, AReaderMayLeaveOutTheRunsBelow) {
+  Rig below(testkit::scripted({testkit::says("from below")}));
+  Rig rig(testkit::scripted({testkit::calls("ask"), testkit::says("done")}));
+  Harness* asked = below.harness.get();
+  rig.harness->tool("ask", "Asks another agent",
+                    [asked](Context& ctx) { return ask_below(asked, ctx); });
+  const auto texts = [&](StreamOptions options) {
+    std::vector<std::string> list;
+    tug::Run run = rig.harness->start("go");
+    for (const Event& event : run.stream(options)) {
+      if (event.kind == Kind::model_completed && !event.data["text"].as_string().empty())
+        list.emplace_back(event.data["text"].as_string());
+    }
+    return list;
+  };
+  EXPECT_EQ(texts({.modes = {.updates = true}}), (std::vector<std::string>{"from below", "done"}));
+  EXPECT_EQ(texts({.modes = {.updates = true}, .subagents = false}),
+            std::vector<std::string>{"done"});
 }
 
 }  // namespace

@@ -177,6 +177,16 @@ TEST_F(Hooks, AFolderThatIsNotTrustedRunsNoCommands) {
   EXPECT_TRUE(std::filesystem::exists(work_ + "/owned"));
 }
 
+TEST_F(Hooks, CommandsRunInTheRootFolder) {
+  file("inner/notes.txt", "a\n");
+  file("inner/where.sh", "pwd > where");
+  file("where.sh", "touch elsewhere");
+  const Told told = run(hook("run_start", "sh ./where.sh"), {"-C", "inner"});
+  EXPECT_EQ(told.exit, 0) << told.err;
+  EXPECT_EQ(read_file("inner/where"), std::filesystem::canonical(work_ + "/inner").string() + "\n");
+  EXPECT_FALSE(read_file("elsewhere"));
+}
+
 TEST_F(Hooks, ARunThatGoesOnHasThemToo) {
   const std::string config = hook("run_start", "echo again >> order");
   EXPECT_EQ(run(config).exit, 0);
