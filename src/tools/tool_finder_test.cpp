@@ -32,8 +32,7 @@ class FileFinder final : public ToolFinder {
 class Refresh : public ToolTest {
  protected:
   Refresh() {
-    folder = std::filesystem::temp_directory_path() /
-             ("tug-refresh-" + std::to_string(::getpid()));
+    folder = std::filesystem::temp_directory_path() / ("tug-refresh-" + std::to_string(::getpid()));
     std::filesystem::create_directories(folder / "old");
     std::filesystem::create_directories(folder / "new");
     world.services = Services::Builder(1)
