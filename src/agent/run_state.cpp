@@ -128,6 +128,12 @@ Result<void> start_run(RunState& state, const Event& event) {
   return append_user(state, event.message);
 }
 
+// What comes next is another answer, not the rest of one that was cut.
+void forget_parts(RunState& state) {
+  state.text_before.clear();
+  state.continued = 0;
+}
+
 // Whether the newest turn is an answer that nothing was decided about: the segment was cut, or
 // cancelled, right after it. It is not asked for again.
 bool has_undecided_answer(const RunState& state) {
@@ -150,6 +156,7 @@ Result<void> resume_run(RunState& state, const Event& event) {
   state.interrupt.reset();
   state.rewritten.reset();
   if (event.message) {
+    forget_parts(state);
     state.final_text.reset();
     state.output.reset();
   }
@@ -227,10 +234,7 @@ Result<void> complete_attempt(RunState& state, const Event& event) {
   state.text = message->text();
   for (const ToolCall* call : message->tool_calls()) state.calls.push_back({.call = *call});
   if (state.calls.empty() && state.finish == Finish::pause) state.phase = Phase::ready;
-  if (!state.calls.empty()) {
-    state.text_before.clear();
-    state.continued = 0;
-  }
+  if (!state.calls.empty()) forget_parts(state);
   return {};
 }
 
@@ -393,6 +397,8 @@ Result<void> retry_output(RunState& state, const Event& event) {
   if (reason == "length") {
     state.text_before += state.text;
     ++state.continued;
+  } else if (reason != "empty") {
+    forget_parts(state);
   }
   state.phase = Phase::ready;
   if (!event.message) return {};
@@ -452,7 +458,7 @@ Result<void> end_run(RunState& state, const Event& event) {
   if (ending.status == RunStatus::parked) {
     state.phase = Phase::parked;
   } else {
-    TUG_TRY(closed, close_calls(state, closing_reason(ending)));
+    TUG_TRY(closed, close_calls(state, ending));
     state.phase = Phase::ended;
   }
   state.ending = std::move(ending);
@@ -479,19 +485,22 @@ Error limit_error(const Limit& limit) {
                limit);
 }
 
-Result<void> close_calls(RunState& state, const std::string& reason) {
+Result<void> close_calls(RunState& state, const Ending& ending) {
   if (state.calls.empty()) return {};
+  const std::string reason = closing_reason(ending);
+  const std::string_view type =
+      ending.stop == StopReason::limit_reached ? "LimitReached" : "Cancelled";
   std::vector<ToolResult> finished;
   for (OpenCall& open : state.calls) {
     if (open.result) {
       finished.push_back(*open.result);
       continue;
     }
-    open.result = ToolResult::error(reason, "Cancelled");
+    open.result = ToolResult::error(reason, type);
     open.result->call = open.call.id;
     open.result->tool = open.call.tool;
   }
-  TUG_TRY(message, state.transcript.close_open(reason, std::move(finished)));
+  TUG_TRY(message, state.transcript.close_open(reason, std::move(finished), type));
   if (message) state.bytes += message->size();
   keep_records(state);
   state.calls.clear();

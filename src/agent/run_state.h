@@ -131,8 +131,8 @@ RunStatusRecord status_of(const RunState& state);
 // What `tug runs` shows of a root.
 Json summary_of(const RunState& state);
 
-// Answers the calls that are open with `reason`; those that have results keep them.
-Result<void> close_calls(RunState& state, const std::string& reason);
+// Answers the calls that are open with why the run ended; those that have results keep them.
+Result<void> close_calls(RunState& state, const Ending& ending);
 // The same message with our ids: `seq` is that of the attempt that brought it.
 MessagePtr with_call_ids(MessagePtr message, Seq seq);
 // What a call was asked with: JSON where it is JSON, else the text the model wrote.

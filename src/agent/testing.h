@@ -46,11 +46,14 @@ class SeenEvents final : public Sink {
 
 // A harness on a simulated engine with a journal in memory.
 struct Rig {
-  explicit Rig(ModelPtr model, std::uint64_t seed = 1)
+  explicit Rig(ModelPtr model, std::uint64_t seed = 1, HarnessOptions options = {})
       : engine(make_sim_engine({.seed = seed})), store(make_memory_record_store()) {
-    HarnessOptions options{.seed = 7, .engine = engine, .store = store, .models = models};
+    options.seed = 7;
+    options.engine = engine;
+    options.store = store;
+    options.models = models;
     options.model = model->profile().id();
-    options.models->add(std::move(model));
+    models->add(std::move(model));
     harness = std::make_unique<Harness>(std::move(options));
   }
 

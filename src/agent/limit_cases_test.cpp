@@ -1,0 +1,504 @@
+// Limits and the notices about them: the cases of the references. TA: TinyAgents, TH: ThinHarness.
+#include "agent/cases_testing.h"
+#include "tug/middleware/control.h"
+
+namespace tug {
+namespace {
+
+using std::chrono::milliseconds;
+using testkit::calls;
+using testkit::fails;
+using testkit::says;
+using testkit::scripted;
+using testkit::slow;
+
+// Asks for a tool for ever.
+ModelPtr spinning() { return scripted({again(calls("look"))}); }
+
+void give_look(Rig& rig) {
+  rig.harness->inline_tool("look", "Looks", [] { return "seen"; });
+}
+
+// TA 1
+TEST(LimitCases, TwoModelCallsAreExactlyTwoAndTheThirdIsNeverMade) {
+  auto model = testkit::recording(spinning());
+  Rig rig(model);
+  give_look(rig);
+  const RunResult result = rig.run("go", {.limits = {.max_turns = 2}});
+  EXPECT_EQ(result.stop, StopReason::limit_reached);
+  EXPECT_EQ(limit_of(result), LimitKind::model_calls);
+  EXPECT_EQ(model->requests().size(), 2u);
+  EXPECT_EQ(result.counts.model_calls, 2);
+  EXPECT_EQ(exit_code(result), 5);
+}
+
+// TA 2
+TEST(LimitCases, TheLimitOfTheHarnessCountsWhereTheRunSaysNothingAndTheErrorNamesIt) {
+  auto model = testkit::recording(spinning());
+  Rig rig(model, 1, {.defaults = {.max_turns = 30}});
+  give_look(rig);
+  const RunResult result = rig.run("go");
+  EXPECT_EQ(model->requests().size(), 30u);
+  EXPECT_TRUE(contains(result.error->message(), "30")) << result.error->message();
+}
+
+TEST(LimitCases, WithoutAnyLimitARunMakesSixtyFourModelCalls) {
+  auto model = testkit::recording(spinning());
+  Rig rig(model);
+  give_look(rig);
+  EXPECT_EQ(rig.run("go").stop, StopReason::limit_reached);
+  EXPECT_EQ(model->requests().size(), 64u);
+}
+
+TEST(LimitCases, WhatARunSaysWinsOverTheHarnessAlsoWhenItIsMore) {
+  auto model = testkit::recording(spinning());
+  Rig rig(model, 1, {.defaults = {.max_turns = 3}});
+  give_look(rig);
+  (void)rig.run("go", {.limits = {.max_turns = 5}});
+  EXPECT_EQ(model->requests().size(), 5u);
+}
+
+// TA 3
+TEST(LimitCases, AReachedLimitIsACompletedRunWithEverythingSoFar) {
+  Rig rig(scripted({again(used(calls("look"), 10, 5))}));
+  give_look(rig);
+  const RunResult result = rig.run("go", {.limits = {.max_turns = 3}});
+  EXPECT_EQ(result.status, RunStatus::completed);
+  const Event* reached = rig.seen->find(Kind::limit_reached);
+  ASSERT_TRUE(reached);
+  EXPECT_EQ(reached->data["limit"].as_string(), "model_calls");
+  EXPECT_EQ(reached->data["max"].as_int(), 3);
+  EXPECT_EQ(result.counts.model_calls, 3);
+  EXPECT_EQ(result.counts.tool_calls, 3);
+  EXPECT_EQ(result.usage.total(), 45);
+  EXPECT_EQ(result.tool_calls.size(), 3u);
+  EXPECT_EQ(rig.seen->kinds().back(), "run.completed");
+  expect_legal(result.messages);
+}
+
+// TA 4
+TEST(LimitCases, OneToolCallLetsTheModelBeAskedTwice) {
+  auto model = testkit::recording(spinning());
+  Rig rig(model);
+  give_look(rig);
+  const RunResult result = rig.run("go", {.limits = {.max_tool_calls = 1}});
+  EXPECT_EQ(limit_of(result), LimitKind::tool_calls);
+  EXPECT_EQ(model->requests().size(), 2u);
+  EXPECT_EQ(result.counts.tool_calls, 1);
+}
+
+// TA 17, TH 7
+TEST(LimitCases, ABatchIsAUnitOfWhichNothingStartsAndNothingIsCounted) {
+  auto model = testkit::recording(scripted(
+      {calls("look"), calls({{"a", "look", "{}"}, {"b", "look", "{}"}, {"c", "look", "{}"}})}));
+  Rig rig(model);
+  give_look(rig);
+  const RunResult result = rig.run("go", {.limits = {.max_tool_calls = 3}});
+  EXPECT_EQ(limit_of(result), LimitKind::tool_calls);
+  EXPECT_EQ(rig.seen->count(Kind::tool_started), 1u);
+  EXPECT_EQ(result.counts.tool_calls, 1);
+  EXPECT_EQ(model->requests().size(), 2u);
+  EXPECT_EQ(warnings_in(*rig.seen), std::vector<std::string>{});
+}
+
+TEST(LimitCases, ABatchThatFitsExactlyRuns) {
+  Rig rig(scripted({calls({{"a", "look", "{}"}, {"b", "look", "{}"}}), says("done")}));
+  give_look(rig);
+  const RunResult result = rig.run("go", {.limits = {.max_tool_calls = 2}});
+  EXPECT_EQ(result.text, "done");
+  EXPECT_EQ(result.counts.tool_calls, 2);
+}
+
+TEST(LimitCases, ALimitAnswersEveryOpenCallAndTheRunGoesOnFromThere) {
+  auto model = testkit::recording(
+      scripted({calls({{"a", "look", "{}"}, {"b", "look", "{}"}}), says("then so")}));
+  Rig rig(model);
+  give_look(rig);
+  const RunResult stopped = rig.run("go", {.limits = {.max_tool_calls = 1}});
+  ASSERT_EQ(stopped.stop, StopReason::limit_reached);
+  expect_legal(stopped.messages);
+  const auto closed = stopped.messages.back()->tool_results();
+  ASSERT_EQ(closed.size(), 2u);
+  for (const ToolResult* result : closed) {
+    EXPECT_FALSE(result->ok);
+    EXPECT_TRUE(contains(result->content, "limit")) << result->content;
+    EXPECT_EQ(result->metadata["error_type"].as_string(), "LimitReached");
+  }
+  EXPECT_EQ(stopped.tool_calls[0].result.metadata["error_type"].as_string(), "LimitReached");
+  const RunResult more =
+      rig.harness->resume(stopped.id, "", {.limits = {.max_tool_calls = 5}}).wait();
+  EXPECT_EQ(more.text, "then so") << (more.error ? to_string(*more.error) : "");
+  EXPECT_EQ(model->requests()[1].transcript, stopped.messages);
+  expect_legal(more.messages);
+}
+
+// TA 18
+TEST(LimitCases, ADeadlineStopsAModelWhetherItStreamsOrNot) {
+  ScriptTurn dripping = says("a b c d e f g h");
+  dripping.chunks = 8;
+  dripping.chunk_delay_ms = 25;
+  for (const ModelPtr& model : {slow(milliseconds(200), says("late")), scripted({dripping})}) {
+    Rig rig(model);
+    const RunResult result = rig.run("go", {.limits = {.max_time = 0.02}});
+    EXPECT_EQ(result.stop, StopReason::limit_reached);
+    EXPECT_EQ(limit_of(result), LimitKind::wall_clock);
+    EXPECT_EQ(result.duration_ms, 20);
+    EXPECT_EQ(rig.seen->find(Kind::limit_reached)->data["limit"].as_string(), "wall_clock");
+    EXPECT_EQ(rig.seen->count(Kind::retry_scheduled), 0u) << "time that is over is not tried again";
+  }
+}
+
+TEST(LimitCases, ADeadlineStopsAToolAndItsCallHasAResult) {
+  Rig rig(scripted({calls("nap"), says("never")}));
+  rig.harness->tool("nap", "Sleeps", [](const Context& ctx) -> Task<Result<std::string>> {
+    const Until until{.cancel = ctx.cancel()};
+    const Woken woken = co_await sleep_for(std::chrono::hours(1), until);
+    if (woken != Woken::ready) co_return Failure(wait_error(woken, until, "a nap"));
+    co_return "late";
+  });
+  const RunResult result = rig.run("go", {.timeout = 0.5});
+  EXPECT_EQ(limit_of(result), LimitKind::wall_clock);
+  EXPECT_EQ(result.duration_ms, 500);
+  expect_legal(result.messages);
+  EXPECT_EQ(result.tool_calls[0].result.metadata["error_type"].as_string(), "Timeout");
+}
+
+TEST(LimitCases, TheShorterOfTimeoutAndMaxTimeCounts) {
+  Rig rig(slow(std::chrono::seconds(9), says("late")));
+  EXPECT_EQ(rig.run("go", {.limits = {.max_time = 5}, .timeout = 2}).duration_ms, 2000);
+  EXPECT_EQ(rig.run("go", {.limits = {.max_time = 1}, .timeout = 2}).duration_ms, 1000);
+}
+
+TEST(LimitCases, TimeInAPauseIsNotTimeAlive) {
+  ScriptTurn slow_call = calls("look");
+  slow_call.delay_ms = 600;
+  ScriptTurn slow_end = says("done");
+  slow_end.delay_ms = 300;
+  Rig rig(scripted({slow_call, slow_end}));
+  give_look(rig);
+  auto pause = std::make_shared<PauseAt>(Kind::tool_completed);
+  const RunResult parked = run_to_pause(rig, pause, {.limits = {.max_time = 1}});
+  ASSERT_EQ(parked.status, RunStatus::parked);
+  rig.engine->advance(std::chrono::hours(24));
+  const RunResult result = rig.harness->resume(parked.id).wait();
+  EXPECT_EQ(result.text, "done");
+  EXPECT_EQ(result.duration_ms, 900);
+}
+
+TEST(LimitCases, TokensStopBeforeACallThatCouldPassTheLimit) {
+  auto model = testkit::recording(scripted({again(used(calls("look"), 400, 100))}));
+  Rig rig(model);
+  give_look(rig);
+  const RunResult result = rig.run("go", {.limits = {.max_tokens = 1000}});
+  EXPECT_EQ(limit_of(result), LimitKind::tokens);
+  EXPECT_EQ(model->requests().size(), 2u);
+  EXPECT_EQ(result.usage.total(), 1000);
+  EXPECT_LT(model->requests()[1].max_output_tokens, 500) << "the answer is bounded by what is left";
+  EXPECT_GE(model->requests()[1].max_output_tokens, 256);
+  expect_legal(result.messages);
+}
+
+TEST(LimitCases, CostStopsBeforeACallThatCouldPassTheLimit) {
+  auto model = testkit::recording(scripted({again(used(calls("look"), 400, 100))}));
+  Rig rig(model);
+  rig.models->override_with(
+      {.provider = "test", .price = Price{.input = 1'000'000, .output = 1'000'000}});
+  give_look(rig);
+  const RunResult result = rig.run("go", {.limits = {.max_cost = 0.001}});
+  EXPECT_EQ(limit_of(result), LimitKind::cost);
+  EXPECT_EQ(model->requests().size(), 2u);
+  EXPECT_EQ(result.cost.nanos(), 1'000'000);
+  EXPECT_TRUE(result.cost.complete());
+}
+
+TEST(LimitCases, AnAnswerThatCostMoreThanWasHeldIsCountedAndStopsTheNext) {
+  auto model = testkit::recording(scripted({again(used(calls("look"), 50'000, 100))}));
+  Rig rig(model);
+  give_look(rig);
+  const RunResult result = rig.run("go", {.limits = {.max_tokens = 10'000}});
+  EXPECT_EQ(limit_of(result), LimitKind::tokens);
+  EXPECT_EQ(model->requests().size(), 1u);
+  EXPECT_EQ(result.usage.total(), 50'100);
+  EXPECT_EQ(rig.seen->find(Kind::limit_reached)->data["used"].as_int(), 50'100);
+}
+
+// TH 3
+TEST(LimitCases, ZeroToolCallsIsNoLimitForAnAnswerWithoutThem) {
+  Rig rig(scripted({says("done")}));
+  give_look(rig);
+  EXPECT_EQ(rig.run("go", {.limits = {.max_tool_calls = 0}}).text, "done");
+}
+
+// Runs a child of the same harness in place of an answer.
+void give_child(Rig& rig, std::vector<RunResult>& results) {
+  rig.harness->tool("child", "Runs a child",
+                    [&rig, &results](const Context& ctx) -> Task<std::string> {
+                      auto running = rig.harness->run_async(ctx, "go on");
+                      RunResult result = co_await std::move(running);
+                      results.push_back(result);
+                      co_return result.text.empty() ? "nothing" : result.text;
+                    });
+}
+
+TEST(LimitCases, ARunDeeperThanTheLimitIsAnErrorBeforeItsFirstModelCall) {
+  auto model = testkit::recording(
+      scripted({calls("child"), calls("child"), says("inner done"), says("outer done")}));
+  Rig rig(model);
+  std::vector<RunResult> children;
+  give_child(rig, children);
+  const RunResult result = rig.run("go", {.limits = {.max_depth = 1}});
+  EXPECT_EQ(result.text, "outer done");
+  ASSERT_EQ(children.size(), 2u);
+  EXPECT_EQ(children[0].status, RunStatus::failed);
+  EXPECT_EQ(limit_of(children[0]), LimitKind::depth);
+  EXPECT_EQ(children[0].counts.attempts, 0);
+  EXPECT_EQ(children[1].text, "inner done");
+  EXPECT_EQ(model->requests().size(), 4u);
+}
+
+TEST(LimitCases, EightLevelsBelowTheRootAreAllowedAndANinthIsNot) {
+  Rig rig(scripted({calls("child"), calls("child"), calls("child"), calls("child"), calls("child"),
+                    calls("child"), calls("child"), calls("child"), calls("child"),
+                    again(says("up"))}));
+  std::vector<RunResult> children;
+  give_child(rig, children);
+  EXPECT_EQ(rig.run("go").text, "up");
+  EXPECT_EQ(rig.seen->count(Kind::run_started), 9u);
+  ASSERT_EQ(children.size(), 9u);
+  EXPECT_EQ(limit_of(children[0]), LimitKind::depth);
+}
+
+// Four children at once, each of which would go on for ever.
+ModelPtr four_children() {
+  ScriptTurn more = again(used(calls("look"), 20, 200));
+  more.delay_ms = 10;
+  return scripted({calls({{"a", "child", "{}"},
+                          {"b", "child", "{}"},
+                          {"c", "child", "{}"},
+                          {"d", "child", "{}"}}),
+                   more});
+}
+
+TEST(LimitCases, ChildrenAtOnceNeverPassALimitOfModelCallsAtTheRoot) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    Rig rig(four_children(), seed);
+    std::vector<RunResult> children;
+    give_look(rig);
+    give_child(rig, children);
+    const RunResult result = rig.run("go", {.limits = {.max_turns = 11}});
+    EXPECT_EQ(limit_of(result), LimitKind::model_calls) << "seed " << seed;
+    EXPECT_EQ(rig.seen->count(Kind::model_started), 11u) << "seed " << seed;
+    ASSERT_EQ(children.size(), 4u);
+    for (const RunResult& child : children) {
+      EXPECT_EQ(child.stop, StopReason::limit_reached) << "seed " << seed;
+      EXPECT_EQ(child.error->detail_if<Limit>()->scope, result.id.text());
+      expect_legal(child.messages);
+    }
+  }
+}
+
+TEST(LimitCases, ChildrenAtOnceNeverPassALimitOfToolCallsAtTheRoot) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    Rig rig(four_children(), seed);
+    std::vector<RunResult> children;
+    give_look(rig);
+    give_child(rig, children);
+    const RunResult result = rig.run("go", {.limits = {.max_tool_calls = 9}});
+    EXPECT_EQ(limit_of(result), LimitKind::tool_calls) << "seed " << seed;
+    EXPECT_EQ(rig.seen->count(Kind::tool_started), 9u) << "seed " << seed;
+  }
+}
+
+TEST(LimitCases, ChildrenAtOnceNeverPassALimitOfTokensAtTheRoot) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    Rig rig(four_children(), seed);
+    std::vector<RunResult> children;
+    give_look(rig);
+    give_child(rig, children);
+    const RunResult result =
+        rig.run("go", {.limits = {.max_tokens = 3000}, .max_output_tokens = 300});
+    EXPECT_EQ(limit_of(result), LimitKind::tokens) << "seed " << seed;
+    EXPECT_LE(result.usage.total(), 3000) << "seed " << seed;
+    EXPECT_GT(result.usage.total(), 1000) << "seed " << seed;
+  }
+}
+
+TEST(LimitCases, ADefaultLimitBindsEachRunOfATreeAlone) {
+  Rig rig(scripted({calls("child"), calls("look"), says("inner"), says("outer")}), 1,
+          {.defaults = {.max_turns = 2}});
+  std::vector<RunResult> children;
+  give_look(rig);
+  give_child(rig, children);
+  EXPECT_EQ(rig.run("go").text, "outer") << "four model calls, two of each run";
+}
+
+// TH 4, 25
+TEST(NoticeCases, TheLastModelCallIsToldToAnswerWithoutTools) {
+  auto model = testkit::recording(scripted({says("done")}));
+  Rig rig(model);
+  const RunResult result = rig.run("go", {.limits = {.max_turns = 1}});
+  EXPECT_EQ(result.text, "done");
+  EXPECT_EQ(warnings_in(*rig.seen), (std::vector<std::string>{"model_calls:1"}));
+  const auto told = notices_in(model->requests()[0].transcript);
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_TRUE(told[0].starts_with("<harness_notice kind=\"limit_warning\">\n")) << told[0];
+  EXPECT_TRUE(told[0].ends_with("\n</harness_notice>")) << told[0];
+  EXPECT_TRUE(contains(told[0], "call no tools")) << told[0];
+  EXPECT_FALSE(contains(told[0], "final_result"));
+  EXPECT_EQ(rig.seen->count(Kind::limit_reached), 0u)
+      << "a warning is not a limit that was reached";
+}
+
+// TH 25
+TEST(NoticeCases, TheLastModelCallIsToldToCallFinalResultWhereThatIsTheWayToAnswer) {
+  auto model = testkit::recording(scripted({calls("final_result", R"({"n":1})")}));
+  Rig rig(model);
+  const Json schema = *parse_json(R"({"type":"object","properties":{"n":{"type":"integer"}}})");
+  const RunResult result = rig.run("go", {.limits = {.max_turns = 1}, .output_schema = schema});
+  EXPECT_EQ(result.output, Json::object({{"n", 1}}));
+  const auto told = notices_in(model->requests()[0].transcript);
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_TRUE(contains(told[0], "final_result")) << told[0];
+}
+
+// TH 5, 27
+TEST(NoticeCases, ModelCallsComeFirstAndEachThresholdIsToldOnce) {
+  auto model = testkit::recording(scripted({calls("look"), says("done")}));
+  Rig rig(model);
+  give_look(rig);
+  const RunResult result = rig.run("go", {.limits = {.max_turns = 2, .max_tool_calls = 1}});
+  EXPECT_EQ(result.text, "done");
+  EXPECT_EQ(warnings_in(*rig.seen),
+            (std::vector<std::string>{"tool_calls:1", "model_calls:1", "tool_calls:0"}));
+  EXPECT_EQ(notices_in(model->requests()[0].transcript).size(), 1u);
+  const auto told = notices_in(model->requests()[1].transcript);
+  ASSERT_EQ(told.size(), 3u);
+  EXPECT_TRUE(contains(told[1], "last model call")) << told[1];
+  EXPECT_TRUE(contains(told[2], "used up")) << told[2];
+}
+
+// TH 28
+TEST(NoticeCases, ANoticeStandsAfterTheResultsAndStaysInTheTranscript) {
+  Rig rig(scripted({calls("look"), calls("look"), says("done")}));
+  give_look(rig);
+  const RunResult result = rig.run("go", {.limits = {.max_tool_calls = 2}});
+  ASSERT_EQ(result.messages.size(), 8u);
+  EXPECT_EQ(result.messages[2]->tool_results().size(), 1u);
+  EXPECT_TRUE(contains(result.messages[3]->text(), "One tool call is left"));
+  EXPECT_TRUE(contains(result.messages[6]->text(), "used up"));
+  expect_legal(result.messages);
+}
+
+// TH 6, 26: what a model is told when no tool call is left.
+std::string told_without_calls(bool final_result, bool from_the_start) {
+  const ScriptTurn end = final_result ? calls("final_result", "{}") : says("done");
+  auto model = testkit::recording(
+      scripted(from_the_start ? std::vector{end} : std::vector{calls("look"), end}));
+  Rig rig(model);
+  give_look(rig);
+  RunOptions options{.limits = {.max_tool_calls = from_the_start ? 0 : 1}};
+  if (final_result) options.output_schema = Json::object({{"type", "object"}});
+  EXPECT_EQ(rig.run("go", options).stop, StopReason::end_turn);
+  return notices_in(model->requests().back().transcript).back();
+}
+
+TEST(NoticeCases, NoCallLeftIsSaidInFourWays) {
+  const std::string text_start = told_without_calls(false, true);
+  const std::string text_later = told_without_calls(false, false);
+  const std::string tool_start = told_without_calls(true, true);
+  const std::string tool_later = told_without_calls(true, false);
+  EXPECT_EQ((std::set<std::string>{text_start, text_later, tool_start, tool_later}).size(), 4u);
+  for (const std::string& start : {text_start, tool_start}) {
+    EXPECT_TRUE(contains(start, "not available in this run")) << start;
+  }
+  for (const std::string& later : {text_later, tool_later}) {
+    EXPECT_TRUE(contains(later, "used up")) << later;
+  }
+  for (const std::string& text : {text_start, text_later}) {
+    EXPECT_FALSE(contains(text, "final_result")) << text;
+  }
+  for (const std::string& tool : {tool_start, tool_later}) {
+    EXPECT_TRUE(contains(tool, "final_result")) << tool;
+  }
+}
+
+// TH 26
+TEST(NoticeCases, OneCallLeftMentionsThatFinalResultDoesNotCountWhereThereIsOne) {
+  for (const bool structured : {false, true}) {
+    auto model =
+        testkit::recording(scripted({structured ? calls("final_result", "{}") : says("done")}));
+    Rig rig(model);
+    RunOptions options{.limits = {.max_tool_calls = 1}};
+    if (structured) options.output_schema = Json::object({{"type", "object"}});
+    (void)rig.run("go", options);
+    const auto told = notices_in(model->requests()[0].transcript);
+    ASSERT_EQ(told.size(), 1u);
+    EXPECT_EQ(contains(told[0], "final_result does not count"), structured) << told[0];
+  }
+}
+
+// TH 27
+TEST(NoticeCases, ACorrectionIsNoReasonForANotice) {
+  Rig rig(scripted({says("no json"), says("{}")}));
+  const RunResult result = rig.run("go", {.limits = {.output_retries = 1},
+                                          .output_schema = Json::object({{"type", "object"}}),
+                                          .output_mode = OutputMode::prompted});
+  EXPECT_EQ(result.stop, StopReason::end_turn);
+  EXPECT_EQ(warnings_in(*rig.seen), std::vector<std::string>{});
+}
+
+TEST(NoticeCases, ARetriedAttemptDoesNotRepeatIt) {
+  auto model = testkit::recording(scripted({fails(503), fails(503), says("done")}));
+  Rig rig(model);
+  EXPECT_EQ(rig.run("go", {.limits = {.max_turns = 1}}).text, "done");
+  EXPECT_EQ(rig.seen->count(Kind::limit_warning), 1u);
+  EXPECT_EQ(notices_in(model->requests()[2].transcript).size(), 1u);
+}
+
+// TH 27
+TEST(NoticeCases, WhatWasToldBeforeAPauseIsNotToldAgainAfterIt) {
+  auto model = testkit::recording(scripted({cut(says("one ")), calls("look"), says("two")}));
+  Rig rig(model);
+  give_look(rig);
+  auto pause = std::make_shared<PauseAt>(Kind::output_retry);
+  const RunResult parked = run_to_pause(rig, pause, {.limits = {.max_tool_calls = 1}});
+  ASSERT_EQ(parked.status, RunStatus::parked);
+  EXPECT_EQ(warnings_in(*rig.seen), (std::vector<std::string>{"tool_calls:1"}));
+  const RunResult result = rig.harness->resume(parked.id, "", {.observers = {rig.seen}}).wait();
+  EXPECT_EQ(result.text, "two");
+  EXPECT_EQ(warnings_in(*rig.seen), (std::vector<std::string>{"tool_calls:1", "tool_calls:0"}));
+  EXPECT_EQ(notices_in(result.messages).size(), 2u);
+  EXPECT_EQ(notices_in(model->requests()[1].transcript).size(), 1u);
+}
+
+TEST(NoticeCases, WhatWasToldBeforeAnInterruptIsNotToldAgainAfterIt) {
+  Rig rig(scripted({calls("park"), says("done")}));
+  rig.harness->inline_tool("park", "Parks the run", [](const Context& ctx) {
+    interrupt(ctx, "wait for me");
+    return "parked";
+  });
+  const RunResult parked = rig.run("go", {.limits = {.max_turns = 2, .max_tool_calls = 1}});
+  ASSERT_EQ(parked.status, RunStatus::parked);
+  const RunResult result = rig.harness->resume(parked.id, "", {.observers = {rig.seen}}).wait();
+  EXPECT_EQ(result.text, "done");
+  EXPECT_EQ(warnings_in(*rig.seen),
+            (std::vector<std::string>{"tool_calls:1", "model_calls:1", "tool_calls:0"}));
+}
+
+// TH 29
+TEST(NoticeCases, AChildIsToldOfItsOwnLimits) {
+  auto model = testkit::recording(scripted({calls("child"), says("inner"), says("outer")}));
+  Rig rig(model);
+  rig.harness->tool("child", "Runs a child", [&rig](const Context& ctx) -> Task<std::string> {
+    auto running = rig.harness->run_async(ctx, "go on", {.limits = {.max_turns = 1}});
+    RunResult result = co_await std::move(running);
+    co_return result.text;
+  });
+  EXPECT_EQ(rig.run("go").text, "outer");
+  EXPECT_TRUE(notices_in(model->requests()[0].transcript).empty());
+  EXPECT_EQ(notices_in(model->requests()[1].transcript).size(), 1u);
+  EXPECT_TRUE(notices_in(model->requests()[2].transcript).empty());
+}
+
+}  // namespace
+}  // namespace tug
