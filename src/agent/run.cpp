@@ -190,7 +190,17 @@ class Segment final : public RunCore {
 };
 
 RunResult taken(const LiveRun& run, Result<RunResult> result) {
-  if (result) return *std::move(result);
+  if (result) {
+    // Who answered without the run knows nothing of what it has become.
+    RunResult whole = result_of(run.state);
+    whole.status = result->status;
+    whole.stop = result->stop;
+    whole.error = result->error;
+    whole.text = std::move(result->text);
+    whole.output = std::move(result->output);
+    whole.pending = std::move(result->pending);
+    return whole;
+  }
   return result_with(run.state, ending_after(run, result.error()));
 }
 
@@ -206,7 +216,7 @@ void tell_of_error(LiveRun& run) {
 
 Task<void> drive_inside(LiveRun& run) {
   Segment segment(run);
-  RunInput input{.prompt = run.state.prompt, .resumed = run.ctx.resumed()};
+  RunInput input{.prompt = run.state.told, .resumed = run.ctx.resumed()};
   auto around = around_run(run.plan->middleware, run.ctx, std::move(input), segment);
   Result<RunResult> result = co_await std::move(around);
   close_started_calls(run);

@@ -169,6 +169,7 @@ struct ToolEnded {
   std::optional<std::uint32_t> used;    // retries of this tool, this one included
   std::optional<std::uint32_t> budget;  // how many it may have
   std::optional<bool> fatal;            // it ends the run
+  std::optional<Json> error;            // the error it ends with, of code around the tool
   std::int64_t duration_ms;
 };
 struct ToolUnknown {
