@@ -13,7 +13,9 @@
 #include "settings.h"
 #include "toml_file.h"
 #include "tug/agent/options.h"
+#include "tug/context/budget.h"
 #include "tug/core/nearest.h"
+#include "tug/model/retry.h"
 
 namespace tug::cli {
 namespace {
@@ -23,29 +25,94 @@ const Json kNothing;
 // Read by the state folder and by the scripts, not settings.
 constexpr std::array<std::string_view, 2> kOtherVariables = {"TUG_STATE_DIR", "TUG_SKIP_SETUP"};
 
+void set_built_in_retry(Config& config) {
+  const RetryPolicy retry;
+  const auto ms = [](Duration time) {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+  };
+  config.settings["limits.retries"].value = retry.attempts - 1;
+  config.settings["retry.attempts"].value = retry.attempts;
+  config.settings["retry.initial_ms"].value = ms(retry.initial);
+  config.settings["retry.multiplier"].value = retry.multiplier;
+  config.settings["retry.max_ms"].value = ms(retry.most);
+  config.settings["retry.max_wait_ms"].value = ms(retry.longest);
+  config.settings["retry.jitter"].value = retry.jitter;
+}
+
 void set_built_in(Config& config) {
   for (const KeyInfo& info : config_keys()) {
     if (!info.in_row()) config.settings[std::string(info.key)] = {Json(), "built in"};
   }
-  const std::pair<const char*, Json> built_in[] = {{"model", "offline/demo"},
-                                                   {"tool_execution", "auto"},
-                                                   {"limits.max_turns", kDefaultMaxTurns},
-                                                   {"limits.max_tool_calls", kDefaultMaxToolCalls},
-                                                   {"workspace.root", "."}};
+  const std::pair<const char*, Json> built_in[] = {
+      {"model", "offline/demo"},
+      {"tool_execution", "auto"},
+      {"limits.max_turns", kDefaultMaxTurns},
+      {"limits.max_tool_calls", kDefaultMaxToolCalls},
+      {"limits.max_depth", kDefaultMaxDepth},
+      {"limits.max_concurrency", kDefaultMaxConcurrency},
+      {"fallback_models", Json::array()},
+      {"limits.output_retries", kDefaultOutputRetries},
+      {"limits.tool_retries", kDefaultToolRetries},
+      {"output.mode", name_of(OutputMode::automatic)},
+      {"output.retries", kDefaultOutputRetries},
+      {"workspace.root", "."}};
   for (const auto& [key, value] : built_in) config.settings[key].value = value;
+  set_built_in_retry(config);
+}
+
+// "models" of "models[3].id"; empty for a key that is in no row.
+std::string_view list_of(std::string_view key) {
+  const std::size_t open = key.find('[');
+  return open == key.npos ? std::string_view() : key.substr(0, open);
 }
 
 // The rows of this layer come behind those of the layers below it.
 std::string renumbered(const std::string& key, std::size_t rows_below) {
-  if (!key.starts_with("models[")) return key;
+  const std::string_view list = list_of(key);
+  if (list.empty()) return key;
   const std::size_t close = key.find(']');
-  const std::size_t place = std::stoul(key.substr(7, close - 7));
-  return "models[" + std::to_string(place + rows_below) + key.substr(close);
+  const std::size_t place = std::stoul(key.substr(list.size() + 1, close - list.size() - 1));
+  return std::string(list) + "[" + std::to_string(place + rows_below) + key.substr(close);
+}
+
+// Files, variables, flags: one after the other, the lowest first. Two names of one setting count as
+// one, so that a higher layer wins whichever of them it uses.
+class LayerOf {
+ public:
+  explicit LayerOf(Config& config) : config_(config) {}
+
+  Result<void> set(const std::string& key, Json value, std::string source) {
+    const auto twin = twin_of(key);
+    if (twin) {
+      const Json other(*value.as_int() + twin->more);
+      const auto said = said_.find(twin->key);
+      if (said != said_.end() && config_.value(twin->key) != other) {
+        return fail(ErrorKind::invalid,
+                    source + ": " + key + " and " + std::string(twin->key) + " (" + said->second +
+                        ") set the same, to different values",
+                    "leave one of them out");
+      }
+      config_.settings[std::string(twin->key)] = {other, source};
+    }
+    said_[key] = source;
+    config_.settings[key] = {std::move(value), std::move(source)};
+    return {};
+  }
+
+ private:
+  Config& config_;
+  std::map<std::string, std::string, std::less<>> said_;
+};
+
+// A value that does not fit: what to do about it, unless the error knows better.
+Error unfit(const Error& error, const std::string& fix) {
+  return error.fix().empty() ? error.with_fix(fix) : error;
 }
 
 Result<void> add_file(Config& config, const std::string& path) {
   TUG_TRY(entries, read_toml(path));
-  const std::size_t rows_below = config.model_rows();
+  LayerOf layer(config);
+  std::map<std::string, std::size_t, std::less<>> rows_below;
   for (TomlEntry& entry : entries) {
     const std::string place = path + ":" + std::to_string(entry.line);
     const KeyInfo* info = find_key(entry.key);
@@ -55,11 +122,12 @@ Result<void> add_file(Config& config, const std::string& path) {
     }
     auto value = check_value(*info, entry.value);
     if (!value) {
-      return Failure(value.error()
-                         .within(place + ": " + entry.key)
-                         .with_fix("change the value of " + entry.key));
+      return Failure(unfit(value.error(), "change the value of " + entry.key)
+                         .within(place + ": " + entry.key));
     }
-    config.settings[renumbered(entry.key, rows_below)] = {*value, place};
+    const std::string list(list_of(entry.key));
+    const auto below = rows_below.try_emplace(list, config.rows(list)).first;
+    TUG_TRY(added, layer.set(renumbered(entry.key, below->second), *value, place));
   }
   return {};
 }
@@ -122,6 +190,7 @@ Failure unknown_variable(std::string_view name) {
 }
 
 Result<void> add_environment(Config& config) {
+  LayerOf layer(config);
   for (char** entry = environ; entry && *entry; ++entry) {
     const std::string_view line(*entry);
     const std::size_t equals = line.find('=');
@@ -138,9 +207,9 @@ Result<void> add_environment(Config& config) {
     auto value = value_from_text(*info, text);
     if (!value) {
       return Failure(
-          value.error().within(name).with_fix("set or unset the variable " + std::string(name)));
+          unfit(value.error(), "set or unset the variable " + std::string(name)).within(name));
     }
-    config.settings[std::string(info->key)] = {*value, std::string(name)};
+    TUG_TRY(added, layer.set(std::string(info->key), *value, std::string(name)));
   }
   return {};
 }
@@ -159,11 +228,11 @@ bool Config::built_in(std::string_view key) const {
   return found == settings.end() || found->second.source == "built in";
 }
 
-std::size_t Config::model_rows() const {
+std::size_t Config::rows(std::string_view list) const {
   std::size_t rows = 0;
   for (const auto& [key, setting] : settings) {
-    if (!key.starts_with("models[")) continue;
-    rows = std::max<std::size_t>(rows, std::stoul(key.substr(7)) + 1);
+    if (list.empty() || list_of(key) != list) continue;
+    rows = std::max<std::size_t>(rows, std::stoul(key.substr(list.size() + 1)) + 1);
   }
   return rows;
 }
@@ -183,11 +252,13 @@ Result<Config> load_config(const ConfigRequest& request) {
   set_built_in(config);
   TUG_TRY(files, add_files(config, request));
   TUG_TRY(variables, add_environment(config));
+  LayerOf flags(config);
   for (const ConfigRequest::Given& given : request.flags) {
     const KeyInfo* info = find_key(given.key);
-    auto value = value_from_text(*info, given.text);
-    if (!value) return Failure(value.error().within(given.flag).with_fix("change " + given.flag));
-    config.settings[given.key] = {*value, given.flag};
+    auto value = given.value.is_string() ? value_from_text(*info, given.value.as_string())
+                                         : check_value(*info, given.value);
+    if (!value) return Failure(unfit(value.error(), "change " + given.flag).within(given.flag));
+    TUG_TRY(added, flags.set(given.key, *value, given.flag));
   }
   return config;
 }

@@ -22,7 +22,7 @@ struct ConfigRequest {
   struct Given {
     std::string key;
     std::string flag;
-    std::string text;
+    Json value;  // a string is read as the key needs it; a list is taken as it is
   };
   std::vector<Given> flags;
 };
@@ -40,7 +40,7 @@ struct ConfigFile {
 };
 
 struct Config {
-  // By key. Rows of [[models]] of all layers, numbered with the lowest layer first.
+  // By key. Rows of [[models]] and the like of all layers, numbered with the lowest layer first.
   std::map<std::string, Setting, std::less<>> settings;
   std::vector<ConfigFile> files;  // highest layer first
 
@@ -48,7 +48,7 @@ struct Config {
   const Json& value(std::string_view key) const;
   std::string text(std::string_view key) const;
   bool built_in(std::string_view key) const;
-  std::size_t model_rows() const;
+  std::size_t rows(std::string_view list) const;  // rows("models")
   // What a person should know: files that are there and were not read.
   std::vector<std::string> notices() const;
 };

@@ -4,7 +4,9 @@
 
 #include "commands.h"
 #include "run_flags.h"
+#include "system_prompt.h"
 #include "tug/core/terminal_text.h"
+#include "tug/io/workspace.h"
 
 namespace tug::cli {
 namespace {
@@ -37,6 +39,28 @@ int explain(const Options& options, const ConfigFlags& flags) {
   return ok;
 }
 
+// What a language model is told before the prompt.
+int explain_system(const Options& options, const ConfigFlags& flags) {
+  auto config = configured(flags);
+  if (!config) return report(options, config.error(), unusable);
+  auto workspace = open_workspace(config->text("workspace.root"));
+  if (!workspace) return report(options, workspace.error(), unusable);
+  const SystemPrompt prompt = system_prompt(*config, (*workspace)->root());
+  if (options.json()) {
+    print(
+        print_json(Json::object({{"version", prompt.built_in ? Json(kSystemPromptVersion) : Json()},
+                                 {"source", prompt.source},
+                                 {"text", prompt.text}})) +
+        "\n");
+    return ok;
+  }
+  print(prompt.text.empty() || prompt.text.ends_with('\n') ? prompt.text : prompt.text + "\n");
+  if (const std::string model = config->text("model");
+      prompt.built_in && !reads_instructions(model))
+    notice(model + " is not told the built-in part: it reads no instructions");
+  return ok;
+}
+
 int path(const Options& options, const ConfigFlags& flags) {
   auto config = configured(flags);
   if (!config) return report(options, config.error(), unusable);
@@ -60,14 +84,21 @@ int path(const Options& options, const ConfigFlags& flags) {
 
 Command config_command(Options& options) {
   auto flags = std::make_shared<ConfigFlags>();
+  auto system = std::make_shared<bool>(false);
   const std::vector<Flag> taken = config_flags(*flags) + common_flags(options);
-  Command explain_part{.name = "explain",
-                       .summary = "Every setting and where it comes from",
-                       .examples =
-                           "  tug config explain\n"
-                           "  TUG_LIMITS__MAX_TURNS=5 tug config explain --json\n",
-                       .flags = taken,
-                       .run = [flags, &options] { return explain(options, *flags); }};
+  Command explain_part{
+      .name = "explain",
+      .summary = "Every setting and where it comes from",
+      .examples =
+          "  tug config explain\n"
+          "  tug config explain --system\n"
+          "  TUG_LIMITS__MAX_TURNS=5 tug config explain --json\n",
+      .flags = std::vector<Flag>{{"--system", nullptr, "Only the system prompt, as a model gets it",
+                                  system.get()}} +
+               taken,
+      .run = [flags, system, &options] {
+        return *system ? explain_system(options, *flags) : explain(options, *flags);
+      }};
   Command path_part{.name = "path",
                     .summary = "The files that are looked at, highest layer first",
                     .flags = taken,

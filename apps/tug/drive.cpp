@@ -37,7 +37,9 @@ void tell_ending(const Session& session, const RunResult& result) {
     line = result.error->message();
     fix = result.error->fix();
   }
-  if (result.status == RunStatus::cancelled || result.status == RunStatus::parked) {
+  const bool by_hook = result.stop == StopReason::cancelled_by_hook && result.error;
+  if (by_hook && fix.empty()) fix = way_on(session, result);
+  if (!by_hook && (result.status == RunStatus::cancelled || result.status == RunStatus::parked)) {
     line = result.status == RunStatus::cancelled ? "cancelled" : "paused";
     fix = way_on(session, result);
     if (session.output.quiet && session.kept) return;
@@ -68,25 +70,31 @@ int never_started(const Options& options, const RunResult& result) {
 }
 
 // The events of a run as a person sees them go by: on the terminal, in the status line, as lines
-// of -v.
+// of -v. A hook that failed is told without -v, too.
 struct Watch {
   StatusLine status;
   TerminalText text;
   bool streams_text;
   bool verbose;
+  bool subagents;
+  bool hooks;
 
-  Watch(const Options& options, const OutputFlags& output)
-      : status(look_of(options, output)),
+  Watch(const Options& options, const Session& session)
+      : status(look_of(options, session.output)),
         text(status),
         streams_text(!options.json() && isatty(STDOUT_FILENO)),
-        verbose(output.verbose && !output.quiet) {}
+        verbose(session.output.verbose && !session.output.quiet),
+        subagents(!session.output.no_subagents),
+        hooks(session.hooks && !session.output.quiet) {}
 
-  bool wants_events() const { return status.shown() || streams_text || verbose; }
+  bool wants_events() const { return status.shown() || streams_text || verbose || hooks; }
 
   void on_event(const Event& event) {
     status.on_event(event);
     if (streams_text) text.on_event(event);
-    if (!verbose) return;
+    const bool below = event.who && event.who->depth > 0;
+    const bool lines = verbose || (hooks && event.kind == Kind::hook_failed);
+    if (!lines || (below && !subagents)) return;
     if (auto line = status.call_line(event)) status.write_line(*line);
   }
 };
@@ -100,8 +108,9 @@ std::string short_id(const RunId& id) {
 
 int drive(const Options& options, Session& session,
           const std::function<Run(Harness& harness, RunOptions run)>& begin) {
-  auto kinds = stream_kinds(session.output.stream);
-  if (!kinds) return report(options, kinds.error(), unusable);
+  auto choice = stream_choice(session.output.stream);
+  if (!choice) return report(options, choice.error(), unusable);
+  choice->options.subagents = !session.output.no_subagents;
   if (!session.output.stream.empty() && !options.stream()) {
     return report(options,
                   Error(ErrorKind::invalid, "--stream chooses among the events of stream-json",
@@ -111,14 +120,14 @@ int drive(const Options& options, Session& session,
   std::stop_source reader_gone;
   RunOptions run_options = session.options;
   run_options.cancel = reader_gone.get_token();
-  auto lines = std::make_shared<StreamLines>(*kinds, [&] { reader_gone.request_stop(); });
+  auto lines = std::make_shared<StreamLines>(*choice, [&] { reader_gone.request_stop(); });
   std::shared_ptr<QueuedSink> queue;
   if (options.stream()) {
     queue = make_queued_sink(*session.engine, session.store, lines, {.name = "stdout"});
     run_options.observers.push_back(queue);
   }
 
-  Watch watch(options, session.output);
+  Watch watch(options, session);
   Run run = begin(*session.harness, std::move(run_options));
   RunResult result;
   {
@@ -132,7 +141,7 @@ int drive(const Options& options, Session& session,
     result = run.wait();
     if (queue) queue->finish();
   }
-  if (watch.streams_text) watch.text.finish();
+  if (watch.streams_text) watch.text.finish(result);
   watch.status.close();
 
   const int broken = options.stream() ? lines->broken() : watch.text.broken();

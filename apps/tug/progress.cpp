@@ -11,6 +11,7 @@ namespace tug::cli {
 namespace {
 
 constexpr std::size_t kSubject = 60;
+constexpr std::size_t kReason = 400;
 
 std::string subject_of(const Json& arguments) {
   for (const Json::Member& member : arguments.members()) {
@@ -143,6 +144,9 @@ std::optional<std::string> Progress::call_line(const Event& event) const {
       return "* " + tool + ": there is no such tool";
     case Kind::tool_invalid_args:
       return "* " + tool + ": its arguments are not valid";
+    case Kind::hook_failed:
+      return "* hook " + terminal_text(clip_utf8(data["hook"].as_string(), kSubject)) +
+             " failed: " + terminal_text(clip_utf8(data["error"].as_string(), kReason));
     case Kind::tool_denied:
       return "* " + tool + ": denied";
     default:

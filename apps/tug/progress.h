@@ -22,7 +22,8 @@ class Progress {
   // "| script/a.jsonl  turn 2  read 3s  [##--------] 1.2k/32k  $0.0012", at most `columns` wide.
   std::string line(Moment now, std::size_t columns) const;
 
-  // "* read README.md (12 lines, 3 ms)" for an event that ends a call.
+  // "* read README.md (12 lines, 3 ms)" for an event that ends a call, and for a hook
+  // that failed.
   std::optional<std::string> call_line(const Event& event) const;
 
  private:

@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "tug/core/terminal_text.h"
+#include "tug/core/utf8.h"
 
 namespace tug::cli {
 
@@ -33,6 +35,7 @@ void TerminalText::on_event(const Event& event) {
       if (!streamed_) write(harmless_.push(event.data["text"].as_string()));
       end_line();
       streamed_ = false;
+      last_words_ = event.data["text"].as_string();
       break;
     case Kind::model_failed:
       end_line();
@@ -41,14 +44,26 @@ void TerminalText::on_event(const Event& event) {
     case Kind::retry_scheduled:
       status_.write_line("[retrying]");
       break;
+    case Kind::model_fallback_selected:
+      status_.write_line("[retrying with " +
+                         terminal_text(clip_utf8(event.data["to"].as_string(), 200)) + "]");
+      break;
     default:
       break;
   }
 }
 
-void TerminalText::finish() { end_line(); }
+void TerminalText::finish(const RunResult& result) {
+  end_line();
+  if (result.output.is_null()) return;
+  const auto words = parse_json(last_words_);
+  if (words && *words == result.output) return;
+  write(harmless_.push(final_text(result)));
+  end_line();
+}
 
 std::string final_text(const RunResult& result) {
+  if (!result.output.is_null()) return print_json(result.output) + "\n";
   if (result.text.empty()) return {};
   return result.text.ends_with('\n') ? result.text : result.text + "\n";
 }

@@ -12,13 +12,15 @@ struct KeyFlag {
   const char* names;
   const char* value;
   const char* help;
+  std::initializer_list<const char*> choices = {};
 };
 
 constexpr KeyFlag kKeyFlags[] = {
     {"model", "-m,--model", "PROVIDER/NAME", "Who answers: offline/demo, script/FILE"},
     {"workspace.root", "-C,--root", "DIR", "The folder that the tools see (default: this one)"},
     {"tools", "--tools", "NAME,..|none", "Exactly these tools"},
-    {"system_prompt", "--system-prompt", "TEXT", "What the model is told before the prompt"},
+    {"system_prompt", "--system-prompt", "TEXT",
+     "What the model is told before the prompt, instead of the built-in words"},
     {"append_system_prompt", "--append-system-prompt", "TEXT", "Added to the system prompt"},
     {"limits.max_turns", "--max-turns", "N", "Model calls"},
     {"limits.max_tool_calls", "--max-tool-calls", "N", "Tool calls"},
@@ -27,6 +29,14 @@ constexpr KeyFlag kKeyFlags[] = {
     {"limits.max_time", "--max-time", "SECONDS", "Time alive"},
     {"limits.max_depth", "--max-depth", "N", "Levels of runs below this one"},
     {"limits.max_concurrency", "--max-concurrency", "N", "Tool calls at a time"},
+    {"limits.retries", "--retries", "N", "Attempts after the first, per model call"},
+    {"limits.output_retries", "--output-retries", "N", "Corrections of an answer with a schema"},
+    {"limits.tool_retries", "--tool-retries", "N", "Calls of one tool that the model may repair"},
+    {"output.mode",
+     "--output-mode",
+     "MODE",
+     "How a schema is asked for: auto, native, tool or prompted",
+     {"auto", "native", "tool", "prompted"}},
 };
 
 }  // namespace
@@ -34,7 +44,9 @@ constexpr KeyFlag kKeyFlags[] = {
 std::vector<Flag> config_flags(ConfigFlags& flags) {
   std::vector<Flag> list;
   for (const KeyFlag& row : kKeyFlags)
-    list.push_back({row.names, row.value, row.help, &flags.by_key[row.key]});
+    list.push_back({row.names, row.value, row.help, &flags.by_key[row.key], row.choices});
+  list.push_back({"--fallback-model", "PROVIDER/NAME",
+                  "Who answers when the model fails; may be given again", &flags.fallback_models});
   list.push_back({"--system-prompt-file", "FILE", "The system prompt, from a file",
                   &flags.system_prompt_file});
   list.push_back({"--config", "FILE", "Read this file too, above the others", &flags.file});
@@ -48,9 +60,13 @@ std::vector<Flag> run_flags(RunFlags& flags) {
   OutputFlags& output = flags.output;
   return config_flags(flags.config) +
          std::vector<Flag>{
-             {"--stream", "KINDS",
-              "Of stream-json: messages, tools, updates (the other records), events (all), final",
+             {"--stream", "MODES",
+              "Of stream-json: messages, tools, updates (a line per turn), events (all), final",
               &output.stream},
+             {"--no-subagents", nullptr, "Leave out the events of the runs below",
+              &output.no_subagents},
+             {"--json-schema", "FILE|JSON", "The answer is JSON that fits this schema",
+              &flags.json_schema},
              {"--thread", "ID", "The conversation it belongs to", &labels.thread},
              {"--tag", "TAG", "A tag of the whole tree", &labels.tags},
              {"--metadata", "K=V", "A value of the whole tree", &labels.metadata},
@@ -76,6 +92,14 @@ Result<ConfigRequest> config_request(const ConfigFlags& flags) {
     const std::string names = row.names;
     request.flags.push_back({row.key, names.substr(names.rfind("--")), *given->second});
     if (given->first == "workspace.root") request.folder = *given->second;
+  }
+  if (!flags.fallback_models.empty()) {
+    Json list = Json::array();
+    const bool none = flags.fallback_models == std::vector<std::string>{"none"};
+    for (const std::string& model : flags.fallback_models) {
+      if (!none) list.push_back(model);
+    }
+    request.flags.push_back({"fallback_models", "--fallback-model", std::move(list)});
   }
   if (flags.system_prompt_file.empty()) return request;
   const bool twice = std::ranges::any_of(

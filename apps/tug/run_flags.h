@@ -14,6 +14,7 @@ namespace tug::cli {
 // Flags that set a key of the configuration for this command.
 struct ConfigFlags {
   std::map<std::string, std::optional<std::string>> by_key;
+  std::vector<std::string> fallback_models;
   std::string system_prompt_file;
   std::string file;
   bool bare = false;
@@ -28,7 +29,8 @@ struct LabelFlags {
 };
 
 struct OutputFlags {
-  std::string stream;  // kinds of events, with stream-json
+  std::string stream;         // modes, with stream-json
+  bool no_subagents = false;  // in stream-json and among the lines of -v
   std::string color = "auto";
   bool quiet = false;
   bool verbose = false;
@@ -38,6 +40,7 @@ struct RunFlags {
   ConfigFlags config;
   LabelFlags labels;
   OutputFlags output;
+  std::optional<std::string> json_schema;  // a file, or the schema itself
   std::string seed;
   bool no_session = false;
 };

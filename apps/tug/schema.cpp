@@ -3,6 +3,7 @@
 #include "tug/core/schema.h"
 
 #include "commands.h"
+#include "schema_input.h"
 #include "tug/core/terminal_text.h"
 #include "tug/core/utf8.h"
 
@@ -15,23 +16,6 @@ struct SchemaCheck {
   bool all = false;  // data is JSONL: one verdict a line
   bool assert_format = false;
 };
-
-// A path, or the JSON itself when it looks like a schema.
-Result<Json> read_schema(const std::string& given) {
-  const std::size_t first = given.find_first_not_of(" \t\r\n");
-  const bool inline_json =
-      (first != given.npos && given[first] == '{') || given == "true" || given == "false";
-  if (inline_json) {
-    auto json = parse_json(given);
-    if (!json) return Failure(json.error().within("the schema on the command line"));
-    return json;
-  }
-  auto text = read_input(given);
-  if (!text) return Failure(text.error());
-  auto json = parse_json(*text);
-  if (!json) return Failure(json.error().within(given == "-" ? "stdin" : given));
-  return json;
-}
 
 Json to_json(const Violation& violation) {
   return Json::object({{"path", violation.instance_path},
@@ -87,7 +71,8 @@ int schema_check(const Options& options, const SchemaCheck& request) {
                         "name a file for one of them"),
                   unusable);
   }
-  auto json = read_schema(request.schema);
+  const bool word = request.schema == "true" || request.schema == "false";  // schemas, too
+  auto json = word ? parse_json(request.schema) : read_schema(request.schema);
   if (!json) return report(options, json.error(), unusable);
   auto schema = Schema::compile(*json, {.assert_format = request.assert_format});
   if (!schema) {

@@ -5,7 +5,10 @@
 #include <charconv>
 
 #include "core/try.h"
+#include "hooks.h"
+#include "schema_input.h"
 #include "signals.h"
+#include "system_prompt.h"
 #include "tug/core/terminal_text.h"
 #include "tug/io/engine.h"
 #include "tug/io/workspace.h"
@@ -96,13 +99,59 @@ RunLimits limits(const Told& told) {
   limits.max_time = told.number<double>("limits.max_time");
   limits.max_depth = told.number<std::uint32_t>("limits.max_depth");
   limits.max_concurrency = told.number<std::uint32_t>("limits.max_concurrency");
-  const bool in_turn = told.config.text("tool_execution") == "sequential";
-  if (in_turn && told.counts("tool_execution")) limits.max_concurrency = 1;
+  limits.retries = told.number<std::uint32_t>("limits.retries");
+  limits.output_retries = told.number<std::uint32_t>("limits.output_retries");
+  limits.tool_retries = told.number<std::uint32_t>("limits.tool_retries");
   return limits;
 }
 
+RetryPolicy retry_policy(const Config& config) {
+  const auto ms = [&](const char* key) {
+    return std::chrono::milliseconds(config.value(key).as_int().value_or(0));
+  };
+  return {.attempts = static_cast<std::uint32_t>(*config.value("retry.attempts").as_int()),
+          .initial = ms("retry.initial_ms"),
+          .multiplier = *config.value("retry.multiplier").as_double(),
+          .most = ms("retry.max_ms"),
+          .longest = ms("retry.max_wait_ms"),
+          .jitter = *config.value("retry.jitter").as_double()};
+}
+
+OutputMode output_mode(std::string_view name) {
+  for (OutputMode mode : {OutputMode::native, OutputMode::tool, OutputMode::prompted}) {
+    if (name_of(mode) == name) return mode;
+  }
+  return OutputMode::automatic;
+}
+
+Result<void> set_answer(RunOptions& run, const Told& told, const RunFlags& flags) {
+  if (flags.json_schema) {
+    TUG_TRY(schema, read_answer_schema(*flags.json_schema));
+    run.output_schema = schema;
+  }
+  if (told.counts("output.mode")) run.output_mode = output_mode(told.config.text("output.mode"));
+  if (told.counts("tool_execution")) {
+    const bool in_turn = told.config.text("tool_execution") == "sequential";
+    run.tool_execution = in_turn ? ToolExecution::sequential : ToolExecution::automatic;
+  }
+  return {};
+}
+
+// Every one of them must be there: the worst moment to learn of a wrong name is when the first
+// model has failed.
+Result<std::vector<std::string>> fallback_models(const Config& config, Models& models) {
+  std::vector<std::string> names;
+  for (const Json& name : config.value("fallback_models").items()) {
+    auto found = models.find(name.as_string());
+    if (!found)
+      return Failure(found.error().within(config.settings.find("fallback_models")->second.source));
+    names.emplace_back(name.as_string());
+  }
+  return names;
+}
+
 Result<void> add_rows(Models& models, const Config& config) {
-  for (std::size_t i = 0; i < config.model_rows(); ++i) {
+  for (std::size_t i = 0; i < config.rows("models"); ++i) {
     const std::string row = "models[" + std::to_string(i) + "].";
     ModelOverride change{.provider = config.text(row + "provider"),
                          .name = config.text(row + "id")};
@@ -129,12 +178,6 @@ Result<void> add_rows(Models& models, const Config& config) {
   return {};
 }
 
-std::string system_prompt(const Config& config) {
-  const std::string own = config.text("system_prompt");
-  const std::string more = config.text("append_system_prompt");
-  return own.empty() || more.empty() ? own + more : own + "\n\n" + more;
-}
-
 bool gives_system_prompt(const ConfigFlags& flags) {
   return is_given(flags, "system_prompt") || is_given(flags, "append_system_prompt") ||
          !flags.system_prompt_file.empty();
@@ -147,11 +190,6 @@ Result<std::uint64_t> seed_from(const std::string& text) {
   if (problem == std::errc() && end == text.data() + text.size()) return seed;
   return fail(ErrorKind::invalid, "--seed " + text + ": it is not a whole number from 0",
               "give a number");
-}
-
-std::string folder_now() {
-  char path[4096];
-  return getcwd(path, sizeof path) ? path : "";
 }
 
 Result<Config> configured(const RunFlags& flags) {
@@ -216,18 +254,25 @@ Result<Session> open_session(const Options& options, const RunFlags& flags,
   const bool goes_on = !recorded_model.empty();
   const Told told{config, flags.config, goes_on};
   session.options.limits = limits(told);
+  TUG_TRY(hooks, configured_hooks(config));
+  TUG_TRY(answer, set_answer(session.options, told, flags));
   session.options.interactive = !options.json() && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 
   const bool named = is_given(flags.config, "model");
   std::string model = named || recorded_model.empty() ? config.text("model") : recorded_model;
   if (named) session.options.model = model;
   TUG_TRY(found, session.models->find(model));
+  TUG_TRY(fallbacks, fallback_models(config, *session.models));
+  if (goes_on ? !flags.config.fallback_models.empty() : !config.built_in("fallback_models"))
+    session.options.fallback_models = fallbacks;
+  TUG_TRY(workspace, open_workspace(config.text("workspace.root")));
+  std::vector<std::string> answering = fallbacks;
+  answering.push_back(model);
+  const std::string system = told_prompt(config, workspace->root(), answering);
   // A run keeps its system prompt: one that goes on has it in its record.
-  const std::string system = system_prompt(config);
   if (goes_on ? gives_system_prompt(flags.config) : !system.empty()) {
     session.options.system_prompt = system;
   }
-  TUG_TRY(workspace, open_workspace(config.text("workspace.root")));
   if (!flags.output.quiet && recorded_model.empty() && config.built_in("model")) {
     notice("no model is named: " + model +
            " answers, a small planner, not a language model (name one with -m)");
@@ -241,14 +286,19 @@ Result<Session> open_session(const Options& options, const RunFlags& flags,
   hold_signals();
   session.engine = make_engine({.loops = 1});
   HarnessOptions made{.model = std::move(model),
+                      .fallback_models = fallbacks,
                       .system_prompt = system,
+                      .retry = retry_policy(config),
                       .seed = seed,
-                      .cwd = folder_now(),
                       .engine = session.engine,
                       .store = session.store,
                       .models = session.models};
-  made.root = workspace->root();
+  // Commands run where the tools look, however the folder was named: a hook that is a relative path
+  // must not be looked for in another one.
+  made.root = made.cwd = workspace->root();
   session.harness = std::make_unique<Harness>(std::move(made));
+  session.hooks = hooks != nullptr;
+  if (hooks) session.harness->use(hooks);
   TUG_TRY(added, add_tools(session, told, make_file_tools(workspace)));
   return session;
 }

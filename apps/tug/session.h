@@ -20,7 +20,8 @@ struct Session {
   std::unique_ptr<Harness> harness;
   RunOptions options;  // of the run to come
   OutputFlags output;
-  bool kept = true;  // on disk
+  bool kept = true;    // on disk
+  bool hooks = false;  // commands of the configuration are run
 };
 
 // Every failure is one of usage or configuration: nothing has run. Without a store the journal is

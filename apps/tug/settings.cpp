@@ -1,5 +1,6 @@
 #include "settings.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <vector>
@@ -16,31 +17,56 @@ constexpr std::int64_t kUint32 = std::numeric_limits<std::uint32_t>::max();
 constexpr std::string_view kCount = "a whole number from 0";
 constexpr std::string_view kAtLeastOne = "a whole number from 1";
 
+constexpr std::string_view kMilliseconds = "milliseconds, up to a day";
+constexpr std::string_view kPerMillion = "dollars per million tokens";
+constexpr std::string_view kHookEvents =
+    "run_start|user_prompt_submit|before_tool_call|after_tool_call|before_subagent_run|"
+    "after_subagent_run|limit_reached|run_end";
+constexpr std::int64_t kDay = 24 * 60 * 60 * 1000;
+constexpr std::int64_t kMostAmount = 1'000'000'000;
+
 constexpr std::array kKeys = {
     KeyInfo{"model", Shape::text, "\"PROVIDER/NAME\""},
+    KeyInfo{"fallback_models", Shape::words, "a list of \"PROVIDER/NAME\""},
     KeyInfo{"system_prompt", Shape::text, "a string"},
     KeyInfo{"append_system_prompt", Shape::text, "a string"},
     KeyInfo{"tools", Shape::words, "a list of tool names"},
-    KeyInfo{"tool_execution", Shape::choice, "\"auto\" or \"sequential\""},
+    KeyInfo{"tool_execution", Shape::choice, "\"auto\" or \"sequential\"", 0, 0, "auto|sequential"},
     KeyInfo{"limits.max_turns", Shape::count, kCount, 0, kMany},
     KeyInfo{"limits.max_tool_calls", Shape::count, kCount, 0, kMany},
     KeyInfo{"limits.max_tokens", Shape::count, kCount, 0, kMany},
-    KeyInfo{"limits.max_cost", Shape::amount, "dollars, from 0"},
-    KeyInfo{"limits.max_time", Shape::amount, "seconds, from 0"},
+    KeyInfo{"limits.max_cost", Shape::amount, "dollars, from 0", 0, kMostAmount},
+    KeyInfo{"limits.max_time", Shape::amount, "seconds, from 0", 0, kMostAmount},
     KeyInfo{"limits.max_depth", Shape::count, kCount, 0, kUint32},
     KeyInfo{"limits.max_concurrency", Shape::count, kAtLeastOne, 1, kUint32},
+    KeyInfo{"limits.retries", Shape::count, kCount, 0, kUint32 - 1},
+    KeyInfo{"limits.output_retries", Shape::count, kCount, 0, kUint32},
+    KeyInfo{"limits.tool_retries", Shape::count, kCount, 0, kUint32},
+    KeyInfo{"output.mode", Shape::choice, "\"auto\", \"native\", \"tool\" or \"prompted\"", 0, 0,
+            "auto|native|tool|prompted"},
+    KeyInfo{"output.retries", Shape::count, kCount, 0, kUint32},
+    KeyInfo{"retry.attempts", Shape::count, kAtLeastOne, 1, kUint32},
+    KeyInfo{"retry.initial_ms", Shape::count, kMilliseconds, 0, kDay},
+    KeyInfo{"retry.multiplier", Shape::amount, "a number from 1 to 100", 1, 100},
+    KeyInfo{"retry.max_ms", Shape::count, kMilliseconds, 0, kDay},
+    KeyInfo{"retry.max_wait_ms", Shape::count, kMilliseconds, 0, kDay},
+    KeyInfo{"retry.jitter", Shape::amount, "a share from 0 to 1", 0, 1},
     KeyInfo{"workspace.root", Shape::text, "a folder"},
+    KeyInfo{"hooks[].event", Shape::choice, "an event of a run", 0, 0, kHookEvents},
+    KeyInfo{"hooks[].command", Shape::text, "a shell command"},
+    KeyInfo{"hooks[].tools", Shape::words, "a list of tool names"},
+    KeyInfo{"hooks[].agents", Shape::words, "a list of agent names"},
+    KeyInfo{"hooks[].strict", Shape::on_off, "true or false"},
+    KeyInfo{"hooks[].timeout", Shape::amount, "seconds, up to a day", 0, kDay / 1000},
     KeyInfo{"models[].provider", Shape::text, "a string"},
     KeyInfo{"models[].id", Shape::text, "a string"},
     KeyInfo{"models[].context", Shape::count, kAtLeastOne, 1, kMany},
     KeyInfo{"models[].max_output", Shape::count, kAtLeastOne, 1, kMany},
-    KeyInfo{"models[].price.in", Shape::amount, "dollars per million tokens"},
-    KeyInfo{"models[].price.out", Shape::amount, "dollars per million tokens"},
-    KeyInfo{"models[].price.cache_read", Shape::amount, "dollars per million tokens"},
-    KeyInfo{"models[].price.cache_write", Shape::amount, "dollars per million tokens"},
+    KeyInfo{"models[].price.in", Shape::amount, kPerMillion, 0, kMostAmount},
+    KeyInfo{"models[].price.out", Shape::amount, kPerMillion, 0, kMostAmount},
+    KeyInfo{"models[].price.cache_read", Shape::amount, kPerMillion, 0, kMostAmount},
+    KeyInfo{"models[].price.cache_write", Shape::amount, kPerMillion, 0, kMostAmount},
 };
-
-constexpr double kMostAmount = 1e9;
 
 // "models[3].id" as "models[].id".
 std::string without_place(std::string_view key) {
@@ -61,7 +87,26 @@ std::string shown(const Json& value) {
   return text;
 }
 
-bool is_choice(std::string_view text) { return text == "auto" || text == "sequential"; }
+std::vector<std::string_view> choices_of(const KeyInfo& info) {
+  std::vector<std::string_view> choices;
+  for (std::string_view rest = info.choices; !rest.empty();) {
+    const std::size_t bar = rest.find('|');
+    choices.push_back(rest.substr(0, bar));
+    rest = bar == rest.npos ? std::string_view() : rest.substr(bar + 1);
+  }
+  return choices;
+}
+
+Result<Json> check_choice(const KeyInfo& info, const Json& value) {
+  const auto choices = choices_of(info);
+  if (value.is_string() && std::ranges::find(choices, value.as_string()) != choices.end())
+    return value;
+  const std::string nearest(nearest_name(value.as_string(), choices));
+  std::string all;
+  for (std::string_view choice : choices) all += (all.empty() ? "" : ", ") + std::string(choice);
+  return fail(ErrorKind::invalid, "expected " + std::string(info.expects) + ", got " + shown(value),
+              nearest.empty() ? "take one of " + all : "did you mean \"" + nearest + "\"?");
+}
 
 }  // namespace
 
@@ -88,13 +133,23 @@ std::string nearest_key(std::string_view key) {
   return "did you mean \"" + std::string(nearest) + "\"?";
 }
 
+std::optional<Twin> twin_of(std::string_view key) {
+  if (key == "limits.retries") return Twin{"retry.attempts", 1};
+  if (key == "retry.attempts") return Twin{"limits.retries", -1};
+  if (key == "limits.output_retries") return Twin{"output.retries"};
+  if (key == "output.retries") return Twin{"limits.output_retries"};
+  return std::nullopt;
+}
+
 Result<Json> check_value(const KeyInfo& info, const Json& value) {
   switch (info.shape) {
     case Shape::text:
       if (value.is_string()) return value;
       break;
     case Shape::choice:
-      if (is_choice(value.as_string())) return value;
+      return check_choice(info, value);
+    case Shape::on_off:
+      if (value.is_bool()) return value;
       break;
     case Shape::count: {
       const auto number = value.as_int();
@@ -103,7 +158,9 @@ Result<Json> check_value(const KeyInfo& info, const Json& value) {
     }
     case Shape::amount: {
       const auto number = value.as_double();
-      if (number && *number >= 0 && *number <= kMostAmount) return value;
+      const bool fits = number && *number >= static_cast<double>(info.least) &&
+                        *number <= static_cast<double>(info.most);
+      if (fits) return value;
       break;
     }
     case Shape::words: {
@@ -132,6 +189,10 @@ Result<Json> value_from_text(const KeyInfo& info, std::string_view text) {
       if (comma == text.npos) return list;
       text.remove_prefix(comma + 1);
     }
+  }
+  if (info.shape == Shape::on_off) {
+    if (text == "true" || text == "false") return Json(text == "true");
+    return not_expected(info, "\"" + std::string(text.substr(0, 60)) + "\"");
   }
   auto number = Json::number(text);
   if (!number) return not_expected(info, "\"" + std::string(text.substr(0, 60)) + "\"");

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,13 +14,14 @@
 namespace tug::cli {
 
 struct KeyInfo {
-  enum class Shape : std::uint8_t { text, words, choice, count, amount };
+  enum class Shape : std::uint8_t { text, words, choice, count, amount, on_off };
   std::string_view key;  // "limits.max_turns"; "models[].id" for every row of [[models]]
   Shape shape;
   std::string_view expects;  // for people: "a whole number from 0"
-  std::int64_t least = 0;    // of a count
+  std::int64_t least = 0;    // of a count or an amount
   std::int64_t most = 0;
-  bool in_row() const { return key.starts_with("models[]."); }
+  std::string_view choices = {};  // "auto|sequential"
+  bool in_row() const { return key.find("[]") != key.npos; }
 };
 
 std::span<const KeyInfo> config_keys();
@@ -27,6 +29,13 @@ std::span<const KeyInfo> config_keys();
 const KeyInfo* find_key(std::string_view key);
 // For a key that nobody knows: what to do about it.
 std::string nearest_key(std::string_view key);
+
+// Some settings have two names: what sets one sets the other, which counts `more`.
+struct Twin {
+  std::string_view key;
+  std::int64_t more = 0;
+};
+std::optional<Twin> twin_of(std::string_view key);
 
 // The value as it will be used; the error says what was expected, not where.
 Result<Json> check_value(const KeyInfo& info, const Json& value);

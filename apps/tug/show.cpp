@@ -18,6 +18,7 @@ struct ShowRequest {
   std::string run;
   bool events = false;
   bool tree = false;
+  bool raw = false;
 };
 
 constexpr std::size_t kResultShown = 2000;
@@ -133,7 +134,7 @@ int show_events(const Options& options, const StoredRun& stored) {
 int show(const Options& options, const ShowRequest& request) {
   auto stored = find_stored(options, request.run);
   if (!stored) return report(options, stored.error(), unusable);
-  if (request.events || options.stream()) return show_events(options, *stored);
+  if (!request.raw && (request.events || options.stream())) return show_events(options, *stored);
   auto root = fold_root(*stored->store, stored->name.root);
   if (!root) return report(options, root.error(), unusable);
   const FoldedRun* run = find_folded(*root, stored->name.run);
@@ -143,6 +144,10 @@ int show(const Options& options, const ShowRequest& request) {
                         "run " + stored->name.run.text() + " has left no record of its start",
                         "`tug show --events` shows what there is"),
                   unusable);
+  }
+  if (request.raw) {
+    for (const Json& response : run->result.responses) print(print_json(response) + "\n");
+    return ok;
   }
   if (request.tree) {
     std::string text;
@@ -163,7 +168,7 @@ int show(const Options& options, const ShowRequest& request) {
 Command show_command(Options& options) {
   auto request = std::make_shared<ShowRequest>();
   return {.name = "show",
-          .summary = "Read a run: its messages and calls, its events, its tree",
+          .summary = "Read a run: its messages and calls, its events, its tree, the raw replies",
           .examples = "  tug show last\n  tug show 4k2m9x --events | tail -1\n",
           .flags =
               std::vector<Flag>{
@@ -173,7 +178,9 @@ Command show_command(Options& options) {
                    .target = &request->run,
                    .required = true},
                   {"--events", nullptr, "Its records, one JSON object a line", &request->events},
-                  {"--tree", nullptr, "It and the runs below it", &request->tree}} +
+                  {"--tree", nullptr, "It and the runs below it", &request->tree},
+                  {"--raw", nullptr, "What the provider answered, one JSON value a line",
+                   &request->raw}} +
               common_flags(options),
           .run = [request, &options] { return show(options, *request); }};
 }

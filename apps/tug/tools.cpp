@@ -11,19 +11,29 @@
 namespace tug::cli {
 namespace {
 
+Json list_of(const std::vector<std::string>& words) {
+  Json list = Json::array();
+  for (const std::string& word : words) list.push_back(word);
+  return list;
+}
+
+Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
+
 Json to_json(const ToolSpec& spec) {
-  Json tags = Json::array();
-  for (const std::string& tag : spec.tags) tags.push_back(tag);
-  return Json::object({{"name", spec.name},
-                       {"description", spec.description},
-                       {"parameters", spec.parameters},
-                       {"effect", name_of(spec.effect)},
-                       {"lane", spec.lane.empty() ? Json() : Json(spec.lane)},
-                       {"sequential", spec.sequential},
-                       {"requires_approval", spec.requires_approval},
-                       {"visibility", name_of(spec.visibility)},
-                       {"tags", std::move(tags)},
-                       {"origin", spec.origin.uri.empty() ? Json() : Json(spec.origin.uri)}});
+  return Json::object(
+      {{"name", spec.name},
+       {"description", spec.description},
+       {"parameters", spec.parameters},
+       {"returns", spec.returns},
+       {"effect", name_of(spec.effect)},
+       {"lane", text_or_null(spec.lane)},
+       {"sequential", spec.sequential},
+       {"requires_approval", spec.requires_approval},
+       {"visibility", name_of(spec.visibility)},
+       {"allowed_tools", spec.allowed_tools ? list_of(*spec.allowed_tools) : Json()},
+       {"role", text_or_null(spec.role)},
+       {"tags", list_of(spec.tags)},
+       {"origin", text_or_null(spec.origin.uri)}});
 }
 
 Result<ToolSet> chosen(const ConfigFlags& flags) {

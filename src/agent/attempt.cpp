@@ -194,7 +194,8 @@ void record_answer(LiveRun& run, ModelTurn turn, Answered cost) {
   said.duration_ms = milliseconds(run.ctx.loop().wall() - open.started);
   said.response = keep_raw(run, cost.raw);
   if (!turn.nudge.empty()) said.nudge = std::move(turn.nudge);
-  run.hold.settle(spent(cost));
+  const Amount over = run.hold.settle(spent(cost));
+  if (over != Amount{}) said.over = to_json(over);
   record(run, Kind::model_completed, said, std::move(message));
   if (said.response) run.state.responses.back().raw = std::move(cost.raw);
   run.ctx.events().drop_partial(call);

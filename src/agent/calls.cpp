@@ -2,6 +2,7 @@
 
 #include "agent/attempt.h"
 #include "agent/tool_chain.h"
+#include "tug/core/error_json.h"
 #include "tug/journal/journal.h"
 #include "tug/tools/batch.h"
 #include "tug/tools/invoke.h"
@@ -119,6 +120,7 @@ void record_end(LiveRun& run, const OpenCall& open, std::uint32_t index, ToolRes
   const Tool* tool = run.plan->tools.find(open.call.tool);
   if (tool) apply_policy(*tool, result, ended);
   if (verdict.fatal) ended.fatal = true;
+  if (verdict.error) ended.error = to_json(*verdict.error);
   ended.output = std::move(result.content);
   Kind kind = result.ok ? Kind::tool_completed : Kind::tool_failed;
   if (!result.ok) {

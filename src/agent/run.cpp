@@ -195,14 +195,19 @@ class Segment final : public RunCore {
   bool ran_ = false;
 };
 
-// What a middleware may change of a result, on top of what the run came to: it may have made the
-// result itself.
-RunResult taken(const LiveRun& run, Result<RunResult> given) {
-  if (!given) return result_with(run.state, ending_after(run, given.error()));
-  RunResult result = result_with(run.state, {given->status, given->stop, given->error});
-  result.text = std::move(given->text);
-  result.output = std::move(given->output);
-  return result;
+RunResult taken(const LiveRun& run, Result<RunResult> result) {
+  if (result) {
+    // Who answered without the run knows nothing of what it has become.
+    RunResult whole = result_of(run.state);
+    whole.status = result->status;
+    whole.stop = result->stop;
+    whole.error = result->error;
+    whole.text = std::move(result->text);
+    whole.output = std::move(result->output);
+    whole.pending = std::move(result->pending);
+    return whole;
+  }
+  return result_with(run.state, ending_after(run, result.error()));
 }
 
 void tell_of_error(LiveRun& run) {
@@ -217,7 +222,7 @@ void tell_of_error(LiveRun& run) {
 
 Task<void> drive_inside(LiveRun& run) {
   Segment segment(run);
-  RunInput input{.prompt = run.state.prompt, .resumed = run.ctx.resumed()};
+  RunInput input{.prompt = run.state.told, .resumed = run.ctx.resumed()};
   auto around = around_run(run.plan->middleware, run.ctx, std::move(input), segment);
   Result<RunResult> result = co_await std::move(around);
   close_started_calls(run);

@@ -21,6 +21,9 @@ void arrange(RunPlan& plan, const std::vector<PlannedMiddleware>& given) {
   plan.chain = std::move(chain);
 }
 
+// The first attempt is no retry.
+std::uint32_t attempts_with(std::uint32_t retries) { return std::max(retries, retries + 1); }
+
 Json declared(const ToolSpec& spec) {
   return Json::object(
       {{"name", spec.name}, {"description", spec.description}, {"parameters", spec.parameters}});
@@ -41,12 +44,12 @@ std::uint32_t RunPlan::retries_of(const Tool& tool) const noexcept {
 Result<RunPlanPtr> make_run_plan(PlanSpec spec) {
   auto plan = std::make_shared<RunPlan>();
   plan->models = std::move(spec.models);
-  plan->max_concurrency = spec.limits.max_concurrency.value_or(16);
+  plan->max_concurrency = spec.limits.max_concurrency.value_or(kDefaultMaxConcurrency);
   plan->sequential = spec.sequential;
   plan->max_output_tokens = spec.max_output_tokens;
   plan->retry = spec.retry;
-  const std::uint32_t retries = spec.limits.retries.value_or(kDefaultRetries);
-  plan->retry.attempts = std::max(1u, std::min(plan->retry.attempts, retries + 1));
+  if (spec.limits.retries) plan->retry.attempts = attempts_with(*spec.limits.retries);
+  plan->retry.attempts = std::max(1u, plan->retry.attempts);
   plan->output_retries = spec.limits.output_retries.value_or(kDefaultOutputRetries);
   plan->tool_retries = spec.limits.tool_retries.value_or(kDefaultToolRetries);
   arrange(*plan, spec.middleware);

@@ -35,7 +35,7 @@ struct RunPlan {
   std::string constants;                         // instructions, tools and schema, for the journal
   Digest digest;                                 // of them
   std::size_t constant_bytes = 0;  // what every request carries besides the transcript
-  std::uint32_t max_concurrency = 16;
+  std::uint32_t max_concurrency = kDefaultMaxConcurrency;
   bool sequential = false;
   std::int64_t max_output_tokens = 0;  // of one answer; 0: the model's own
   RetryPolicy retry;

@@ -73,11 +73,9 @@ void keep_records(RunState& state) {
                           .tool = open.call.tool,
                           .arguments = open.args,
                           .result = *open.result,
-                          .duration_ms = open.duration_ms};
+                          .duration_ms = open.duration_ms,
+                          .retry_kind = open.retry_kind};
     if (!open.started) record.arguments = arguments_of(open.call);
-    if (const Json* kind = open.result->metadata.find("retry_kind")) {
-      record.retry_kind = std::string(kind->as_string());
-    }
     state.tool_calls.push_back(std::move(record));
   }
 }
@@ -117,6 +115,7 @@ Result<void> start_run(RunState& state, const Event& event) {
   if (state.who) return out_of_place(event, "the run has begun already");
   state.who = event.who;
   state.prompt = text_of(event.data, "prompt");
+  state.told = state.prompt;
   state.model = text_of(event.data, "model");
   state.options = event.data["options"];
   if (const Json* limits = event.data.find("limits")) state.options.set("limits", *limits);
@@ -149,6 +148,7 @@ Result<void> resume_run(RunState& state, const Event& event) {
   // A segment that has no terminal event lasted until its last record.
   if (!state.ending) state.alive += state.updated - state.segment;
   state.segment = event.ts;
+  state.told = text_of(event.data, "prompt");
   state.ending.reset();
   state.limit.reset();
   state.failure.reset();
@@ -360,14 +360,17 @@ Result<void> end_call(RunState& state, const Event& event) {
                             .content = text_of(data, "output"),
                             .metadata = data["metadata"]};
   open->duration_ms = data["duration_ms"].as_int().value_or(0);
+  if (const Json* kind = data.find("retry_kind")) open->retry_kind = std::string(kind->as_string());
   if (data["cancelled"].as_bool()) ++state.counts.cancelled_tool_calls;
   count_retry(state, *open, data);
   if (data["fatal"].as_bool()) {
     state.doom =
         Ending{RunStatus::failed, StopReason::error,
-               Error(ErrorKind::internal,
-                     "the tool \"" + open->call.tool + "\" failed: " + open->result->content,
-                     "the tool is set to end the run when it fails")};
+               data.contains("error")
+                   ? error_from_json(data["error"])
+                   : Error(ErrorKind::internal,
+                           "the tool \"" + open->call.tool + "\" failed: " + open->result->content,
+                           "the tool is set to end the run when it fails")};
   }
   return settle_calls(state);
 }

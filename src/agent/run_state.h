@@ -43,6 +43,7 @@ struct OpenCall {
   Seq started = 0;  // of its tool.started; 0 while it is undecided or was refused
   std::optional<ToolResult> result;
   std::int64_t duration_ms = 0;
+  std::optional<std::string> retry_kind;  // where the model may repair it
 };
 
 // A provider's own reply. The record names it; the bytes are beside the records.
@@ -61,6 +62,7 @@ struct Ending {
 struct RunState {
   LineagePtr who;
   std::string prompt;
+  std::string told;  // what the segment began with; empty when it just goes on
   std::string model;
   Json options;                          // RunOptions as data, limits included
   std::optional<std::string> constants;  // digest of what the run was frozen with

@@ -56,7 +56,7 @@ Task<ToolResult> through_middleware(const std::vector<MiddlewarePtr>& chain, con
     co_return given;
   }
   call.ctx.set_error(result.error());
-  verdict = {.settled = true, .fatal = true, .error_type = "Exception"};
+  verdict = {.settled = true, .fatal = true, .error_type = "Exception", .error = result.error()};
   co_return sealed(*call.tool, id, ToolResult::error(to_string(result.error()), "Exception"));
 }
 

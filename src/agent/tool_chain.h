@@ -1,6 +1,7 @@
 // One call through the middleware of its run.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "tug/core/task.h"
@@ -12,9 +13,10 @@ namespace tug {
 // What the run makes of a call's result. Settled before anybody may rewrite what the model reads.
 struct CallVerdict {
   bool settled = false;
-  bool retry = false;      // the model may repair it, and that counts
-  bool fatal = false;      // a middleware failed: the run ends
-  std::string error_type;  // of a result that is not ok
+  bool retry = false;          // the model may repair it, and that counts
+  bool fatal = false;          // a middleware failed: the run ends
+  std::string error_type;      // of a result that is not ok
+  std::optional<Error> error;  // that the run ends with
 };
 CallVerdict verdict_on(const ToolResult& result);
 

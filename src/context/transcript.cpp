@@ -124,10 +124,10 @@ Result<std::vector<ToolResult>> in_call_order(const std::vector<const ToolCall*>
 }
 
 // A sequence that could stand alone: calls answered at once, in order and completely.
-Result<void> check_legal(const std::vector<MessagePtr>& messages) {
+Result<void> check_legal(const std::vector<MessagePtr>& messages, std::string_view what) {
   const Message* turn = nullptr;  // whose calls wait for results
   for (std::size_t i = 0; i < messages.size(); ++i) {
-    const std::string where = fmt::format("replacement message {}", i);
+    const std::string where = fmt::format("{} message {}", what, i);
     if (!messages[i]) return refuse(where + " is null");
     const Message& message = *messages[i];
     if (auto parts = check_parts(message, where); !parts) return parts;
@@ -141,7 +141,7 @@ Result<void> check_legal(const std::vector<MessagePtr>& messages) {
     if (message.role() == Role::tool && !turn) return refuse(where + " has results without calls");
     turn = has_calls(message) ? &message : nullptr;
   }
-  if (turn) return refuse("the replacement ends with calls that have no results");
+  if (turn) return refuse(fmt::format("the {} ends with calls that have no results", what));
   return {};
 }
 
@@ -199,6 +199,15 @@ Transcript& Transcript::operator=(Transcript&& other) noexcept {
 Transcript::~Transcript() {
   detail::release(chunk_);
   detail::release(extra_);
+}
+
+Result<Transcript> Transcript::of(const std::vector<MessagePtr>& messages) {
+  if (auto legal = check_legal(messages, "history"); !legal) {
+    return Failure(std::move(legal).error());
+  }
+  Transcript made;
+  for (const MessagePtr& message : messages) made.push(message);
+  return made;
 }
 
 const MessagePtr& Transcript::operator[](std::size_t index) const noexcept {
@@ -353,7 +362,7 @@ Result<void> Transcript::append_boundary(Boundary boundary) {
           fmt::format("{} overlaps boundary [{}, {}) in part", covers, earlier->from, earlier->to));
     }
   }
-  if (auto legal = check_legal(boundary.replacement); !legal) return legal;
+  if (auto legal = check_legal(boundary.replacement, "replacement"); !legal) return legal;
   auto* extra = extra_ ? new TranscriptExtra(*extra_) : new TranscriptExtra;
   extra->boundary_chunk =
       detail::append(extra->boundary_chunk, extra->boundary_count,

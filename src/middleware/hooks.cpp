@@ -183,6 +183,7 @@ class HookMiddleware final : public Middleware {
       // A hook that was stopped with the run has not agreed to the call.
       if (served.cancelled()) {
         ToolResult stopped = ToolResult::error("the run was stopped before the call", "Cancelled");
+        set_metadata(stopped, "cancelled", true);
         stopped.call = input.call;
         if (input.tool) stopped.tool = input.tool->name();
         co_return next.finish(std::move(stopped));

@@ -347,8 +347,9 @@ TEST_F(EightHooks, ACallWhoseHookWasStoppedWithTheRunIsNotMade) {
                   .strict = true};
   const auto result = call_tool({slow}, "t", ToolResult::text("x"));
   ASSERT_TRUE(result);
-  EXPECT_EQ(shown(*result),
-            R"(error the run was stopped before the call {"error_type":"Cancelled"})");
+  EXPECT_EQ(
+      shown(*result),
+      R"(error the run was stopped before the call {"error_type":"Cancelled","cancelled":true})");
   EXPECT_EQ(runs, 0);
   EXPECT_TRUE(records(Kind::hook_failed).empty());
 }

@@ -111,6 +111,13 @@ TEST(CheckArguments, AToolThatDeclaresAWrappersNameIsLeftAlone) {
   ASSERT_TRUE(checked);
   EXPECT_EQ(print_json(checked->args), R"({"properties":{"city":"Paris"}})");
   EXPECT_FALSE(checked->repaired);
+  struct Other {
+    std::optional<Place> param;
+    std::optional<std::string> town;
+  };
+  auto other = *make_tool("other", "d", [](const Other&) { return "x"; });
+  EXPECT_FALSE(check_arguments(*other, R"({"param":{"town":"Paris"}})"))
+      << "its own member is malformed, not a wrapper";
 }
 
 TEST(CheckArguments, BlankTextIsAnEmptyObject) {

@@ -83,6 +83,13 @@ TEST_F(Config, WhatIsWrongIsNamedWithItsPlaceAndItsNeighbour) {
       {"tools = [1]\n", "config.toml:1", "a list of tool names"},
       {"tool_execution = \"fast\"\n", "config.toml:1", "\"sequential\""},
       {"model = 2026-01-01\nx", "config.toml:2", "TOML"},
+      {"fallback_models = \"a/b\"\n", "config.toml:1: fallback_models: expected a list", "a/b"},
+      {"[output]\nmode = \"xml\"\n", "config.toml:2: output.mode", "\"prompted\""},
+      {"[retry]\nattempts = 0\n", "config.toml:2: retry.attempts", "from 1"},
+      {"[retry]\njitter = 1.5\n", "config.toml:2: retry.jitter", "from 0 to 1"},
+      {"[retry]\nmultiplier = 0.5\n", "config.toml:2: retry.multiplier", "from 1"},
+      {"[retry]\ninitial_ms = 100000000\n", "config.toml:2: retry.initial_ms", "a day"},
+      {"[retry]\natempts = 1\n", "config.toml:2: \"retry.atempts\"", "\"retry.attempts\""},
       {"[permissions]\n", "config.toml:1: \"permissions\"", "config explain"},
       {"a = [\n", "config.toml:1", "TOML"},
       {"\"models[4000000000].id\" = \"x\"\n", "config.toml:1", "is not a key"},
@@ -115,6 +122,81 @@ TEST_F(Config, AKeyOfVeryManyNamesIsAnErrorAndNoCrash) {
     EXPECT_EQ(ran.exit, 2);
     EXPECT_TRUE(has(ran.err, "config.toml:2: more than 1000 dots"));
   }
+}
+
+TEST_F(Config, TheSettingsOfTheLoopComeFromEveryLayer) {
+  EXPECT_EQ(explained("fallback_models"), Explained(Json::array(), "built in"));
+  EXPECT_EQ(explained("limits.retries"), Explained(3, "built in"));
+  EXPECT_EQ(explained("limits.output_retries"), Explained(1, "built in"));
+  EXPECT_EQ(explained("limits.tool_retries"), Explained(1, "built in"));
+  EXPECT_EQ(explained("output.mode"), Explained("auto", "built in"));
+  EXPECT_EQ(explained("retry.attempts"), Explained(4, "built in"));
+  EXPECT_EQ(explained("retry.initial_ms"), Explained(200, "built in"));
+  EXPECT_EQ(explained("retry.multiplier"), Explained(2, "built in"));
+  EXPECT_EQ(explained("retry.max_ms"), Explained(30'000, "built in"));
+  EXPECT_EQ(explained("retry.max_wait_ms"), Explained(120'000, "built in"));
+  EXPECT_EQ(explained("retry.jitter"), Explained(0.25, "built in"));
+  const std::string path = user(
+      "fallback_models = [\"script/b\"]\nappend_system_prompt = \"x\"\n[limits]\n"
+      "tool_retries = 4\n[output]\nmode = \"tool\"\n[retry]\njitter = 0\n");
+  EXPECT_EQ(explained("fallback_models"),
+            Explained(Json::array({"script/b"}), home_ + "/config/tug/config.toml:1"));
+  EXPECT_EQ(explained("output.mode"), Explained("tool", home_ + "/config/tug/config.toml:6"));
+  EXPECT_EQ(explained("retry.jitter"), Explained(0, home_ + "/config/tug/config.toml:8"));
+  environment_ = {"TUG_LIMITS__TOOL_RETRIES=5", "TUG_FALLBACK_MODELS=script/c,script/d"};
+  EXPECT_EQ(explained("limits.tool_retries"), Explained(5, "TUG_LIMITS__TOOL_RETRIES"));
+  EXPECT_EQ(explained("fallback_models"),
+            Explained(Json::array({"script/c", "script/d"}), "TUG_FALLBACK_MODELS"));
+  EXPECT_EQ(
+      explained("fallback_models", {"--fallback-model", "script/e,f", "--fallback-model", "a/b"}),
+      Explained(Json::array({"script/e,f", "a/b"}), "--fallback-model"));
+  EXPECT_EQ(explained("fallback_models", {"--fallback-model", "none"}),
+            Explained(Json::array(), "--fallback-model"));
+  EXPECT_EQ(explained("output.mode", {"--output-mode", "prompted"}),
+            Explained("prompted", "--output-mode"));
+}
+
+TEST_F(Config, ASettingWithTwoNamesIsOneSetting) {
+  user("[limits]\nretries = 7\noutput_retries = 2\n");
+  EXPECT_EQ(explained("retry.attempts"), Explained(8, home_ + "/config/tug/config.toml:2"));
+  EXPECT_EQ(explained("output.retries"), Explained(2, home_ + "/config/tug/config.toml:3"));
+  environment_ = {"TUG_RETRY__ATTEMPTS=1"};
+  EXPECT_EQ(explained("limits.retries"), Explained(0, "TUG_RETRY__ATTEMPTS"));
+  EXPECT_EQ(explained("retry.attempts", {"--retries", "2"}), Explained(3, "--retries"));
+  environment_ = {};
+  user("[limits]\nretries = 2\n[retry]\nattempts = 3\n");
+  EXPECT_EQ(explained("retry.attempts").first, Json(3)) << "they agree";
+  user("[limits]\nretries = 2\n[retry]\nattempts = 2\n");
+  const Ran ran = tug({"config", "explain"});
+  EXPECT_EQ(ran.exit, 2);
+  EXPECT_TRUE(has(ran.err, "config.toml:4: retry.attempts and limits.retries"));
+  EXPECT_TRUE(has(ran.err, "config.toml:2) set the same"));
+}
+
+TEST_F(Config, TheSystemPromptIsTheBuiltInOneReplacedOrExtended) {
+  const std::string root = std::filesystem::canonical(work_).string();
+  const Ran built_in = tug({"config", "explain", "--system"});
+  EXPECT_EQ(built_in.exit, 0);
+  EXPECT_TRUE(has(built_in.out, "works for one person in one folder: " + root + "\n"));
+  EXPECT_TRUE(has(built_in.err, "offline/demo is not told the built-in part"));
+  EXPECT_TRUE(has(tug({"config", "explain", "--system", "-C", ".."}).out,
+                  std::filesystem::canonical(home_).string() + "\n"));
+  const std::vector<std::string> more = {"config", "explain", "--system", "--append-system-prompt",
+                                         "Be kind."};
+  EXPECT_EQ(tug(more).out, built_in.out + "\nBe kind.\n");
+  EXPECT_EQ(tug({"config", "explain", "--system", "--system-prompt", "Be brief."}).out,
+            "Be brief.\n");
+  EXPECT_EQ(tug({"config", "explain", "--system", "--system-prompt", ""}).out, "");
+  user("system_prompt = \"Be.\"\nappend_system_prompt = \"Do.\"\n");
+  const Ran ran = tug({"config", "explain", "--system", "--json"});
+  EXPECT_EQ(parse_json(ran.out).value(),
+            Json::object({{"version", nullptr},
+                          {"source", home_ + "/config/tug/config.toml:1, " + home_ +
+                                         "/config/tug/config.toml:2"},
+                          {"text", "Be.\n\nDo."}}));
+  const Ran bare = tug({"config", "explain", "--system", "--json", "--bare"});
+  EXPECT_EQ(parse_json(bare.out).value()["version"], Json(1));
+  EXPECT_EQ(tug({"config", "explain", "--system", "-C", "nowhere"}).exit, 2);
 }
 
 TEST_F(Config, VariablesThatAreNoSettingAreNamed) {

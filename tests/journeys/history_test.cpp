@@ -164,7 +164,7 @@ TEST_F(History, WhatGoesOnKeepsTheFolderAndTheSystemPromptThatItBeganWith) {
 TEST_F(History, ARunThatFailedOrReachedALimitGoesOnWithoutAPrompt) {
   const std::string good = script("good.jsonl", {R"({"text":"went on"})"});
   const std::string bad = script("bad.jsonl", {R"({"error":{"status":500,"body":"down"}})"});
-  EXPECT_EQ(tug({"run", "-m", bad, "go"}).exit, 3);
+  EXPECT_EQ(tug({"run", "-m", bad, "--retries", "0", "go"}).exit, 3);
   const Ran failed = tug({"resume", "last", "-m", good});
   EXPECT_EQ(failed.exit, 0) << failed.err;
   EXPECT_EQ(failed.out, "went on\n");
@@ -200,13 +200,29 @@ TEST_F(History, ARunThatGoesOnKeepsItsToolsAndLimitsWhateverTheConfigurationSays
   EXPECT_TRUE(has(on.out, "two lines")) << "and with five turns";
 }
 
+TEST_F(History, RawIsWhatTheProviderAnsweredOneALine) {
+  file("a.txt", "a\n");
+  const std::string model = script(
+      "raw.jsonl", {R"({"tool_calls":[{"id":"c1","name":"read","arguments":{"path":"a.txt"}}]})",
+                    R"({"text":"done","reasoning":"hm"})"});
+  ASSERT_EQ(tug({"run", "-m", model, "go"}).exit, 0);
+  const Ran raw = tug({"show", "last", "--raw"});
+  EXPECT_EQ(raw.exit, 0) << raw.err;
+  const auto replies = lines(raw.out);
+  ASSERT_EQ(replies.size(), 2u);
+  EXPECT_EQ(replies[0]["tool_calls"][0]["id"], Json("c1")) << "as the provider called it";
+  EXPECT_EQ(replies[1]["text"], Json("done"));
+  EXPECT_EQ(tug({"show", "last", "--raw", "--json"}).out, raw.out);
+}
+
 TEST_F(History, ToolsSaysWhatThereIs) {
   const Json list = parse_json(tug({"tools", "--json"}).out).value();
   std::vector<std::string> names;
   for (const Json& tool : list.items()) {
     names.emplace_back(tool["name"].as_string());
-    for (const char* key : {"description", "parameters", "effect", "lane", "sequential",
-                            "requires_approval", "visibility", "tags", "origin"}) {
+    for (const char* key :
+         {"description", "parameters", "returns", "effect", "lane", "sequential",
+          "requires_approval", "visibility", "allowed_tools", "role", "tags", "origin"}) {
       EXPECT_TRUE(tool.contains(key)) << key;
     }
     EXPECT_EQ(tool["effect"], Json("pure"));

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +36,12 @@ class Journey : public ::testing::Test {
     std::filesystem::create_directories(std::filesystem::path(path).parent_path());
     std::ofstream(path) << text;
     return path;
+  }
+  // What a file of the working folder holds; nothing when it is not there.
+  std::optional<std::string> read_file(const std::string& name) const {
+    std::ifstream stream(work_ + "/" + name);
+    if (!stream) return std::nullopt;
+    return std::string(std::istreambuf_iterator<char>(stream), {});
   }
   // A model that says these turns.
   std::string script(const std::string& name, const std::vector<std::string>& turns) {

@@ -213,6 +213,73 @@ TEST_F(RunCommand, LabelsAndPromptsReachTheRun) {
       2);
 }
 
+TEST_F(RunCommand, TheBuiltInPromptIsNotToldToModelsThatReadNone) {
+  const std::string model = script("s.jsonl", {hello});
+  const auto options = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"run", "-o", "stream-json"});
+    return lines(tug(words).out)[1]["data"]["options"];
+  };
+  EXPECT_FALSE(options({"-m", model, "go"}).contains("system_prompt"));
+  EXPECT_FALSE(options({"-m", "offline/demo", "hello"}).contains("system_prompt"));
+  EXPECT_EQ(options({"-m", model, "--append-system-prompt", "Be kind.", "go"})["system_prompt"],
+            Json("Be kind."));
+}
+
+TEST_F(RunCommand, ASchemaThatCannotBeUsedIsExitTwoAndSaysWhy) {
+  const std::string model = script("s.jsonl", {hello});
+  file("list.json", "[1]");
+  file("broken.json", "{\"type\":");
+  file("wrong.json", R"({"type":"object","properties":{"n":{"type":"nummer"}}})");
+  file("large.json", "{\"title\":\"" + std::string(1 << 20, 'x') + "\"}");
+  std::string deep;
+  for (int i = 0; i < 100'000; ++i) deep += "{\"not\":";
+  file("deep.json", deep);
+  const std::tuple<std::string, const char*, const char*> table[] = {
+      {"nowhere.json", "--json-schema: nowhere.json: No such file", "starts with {"},
+      {"", "--json-schema", "starts with {"},
+      {"true", "--json-schema: true: No such file", "starts with {"},
+      {"[1]", "--json-schema: [1]: No such file", "starts with {"},
+      {".", "--json-schema: .: Is a directory", "name a file"},
+      {"-", "--json-schema -: stdin is where the prompt", "name a file"},
+      {"list.json", "--json-schema list.json: a schema is a JSON object", "name a file"},
+      {"broken.json", "--json-schema: broken.json:", "name a file"},
+      {"wrong.json", "--json-schema wrong.json: ", "schema at /properties/n: \"type\""},
+      {"large.json", "--json-schema: large.json: more than 1 MB", "name a file"},
+      {"deep.json", "--json-schema: deep.json:", "name a file"},
+      {"{\"type\":", "--json-schema: the schema on the command line:", "name a file"},
+      {R"( {"type":"nummer"})", "--json-schema: ", "schema at (root): \"type\""},
+      {R"({"$ref":"https://example.com/x"})", "--json-schema: ", "example.com"},
+  };
+  for (const auto& [given, said, more] : table) {
+    const Ran ran = tug({"run", "-m", model, "--json-schema", given, "go"});
+    EXPECT_EQ(ran.exit, 2) << given;
+    EXPECT_EQ(ran.out, "");
+    EXPECT_TRUE(has(ran.err, said));
+    EXPECT_TRUE(has(ran.err, more));
+  }
+  EXPECT_FALSE(std::filesystem::exists(home_ + "/state")) << "nothing has run";
+}
+
+TEST_F(RunCommand, BadSettingsOfTheLoopAreExitTwo) {
+  const std::string model = script("s.jsonl", {hello});
+  const std::tuple<const char*, const char*, const char*> table[] = {
+      {"--retries", "-1", "--retries: expected a whole number from 0"},
+      {"--output-retries", "x", "--output-retries: expected"},
+      {"--tool-retries", "4294967296", "--tool-retries: expected"},
+      {"--output-mode", "xml", "--output-mode: expected"},
+      {"--fallback-model", "scrpt/a", "--fallback-model"},
+      {"--fallback-model", "script/nowhere.jsonl", "nowhere.jsonl"},
+      {"--fallback-model", "", "--fallback-model"},
+  };
+  for (const auto& [flag, value, said] : table) {
+    const Ran ran = tug({"run", "-m", model, flag, value, "go"});
+    EXPECT_EQ(ran.exit, 2) << flag;
+    EXPECT_TRUE(has(ran.err, said));
+  }
+  environment_ = {"TUG_FALLBACK_MODELS=offline/demi"};
+  EXPECT_TRUE(has(tug({"run", "-m", model, "go"}).err, "TUG_FALLBACK_MODELS"));
+}
+
 TEST_F(RunCommand, NoSessionLeavesNothingOnDisk) {
   const std::string model = script("s.jsonl", {hello});
   EXPECT_EQ(tug({"run", "--no-session", "-m", model, "go"}).out, "hello there\n");
@@ -247,7 +314,7 @@ TEST_F(RunCommand, AnUnknownFlagIsNamedWithTheNearest) {
   EXPECT_TRUE(has(ran.err, "--modle"));
   EXPECT_TRUE(has(ran.err, "did you mean --model?"));
   EXPECT_TRUE(has(tug({"--max-turn=3", "go on"}).err, "did you mean --max-turns?"));
-  for (const char* later : {"--base-url", "--permission-mode", "--json-schema", "--mcp-config"})
+  for (const char* later : {"--base-url", "--permission-mode", "--mcp-config"})
     EXPECT_EQ(tug({"run", later, "x", "go"}).exit, 2) << later;
 }
 

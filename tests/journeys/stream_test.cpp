@@ -65,12 +65,20 @@ TEST_F(StreamJson, KindsAreChosen) {
   EXPECT_EQ(
       kinds_of(stream("tools")),
       (std::vector<std::string>{"stream", "tool.started", "tool.completed", "run.completed"}));
-  for (const std::string& kind : kinds_of(stream("updates")))
-    EXPECT_FALSE(kind.starts_with("model.") || kind.starts_with("tool.")) << kind;
+  EXPECT_EQ(
+      kinds_of(stream("updates")),
+      (std::vector<std::string>{"stream", "model.completed", "model.completed", "run.completed"}))
+      << "one per turn";
   for (const std::string& kind : kinds_of(stream("messages"))) {
     EXPECT_TRUE(kind.starts_with("model.") || kind == "stream" || kind == "run.completed") << kind;
   }
-  EXPECT_EQ(kinds_of(stream("messages,tools,updates")), kinds_of(stream("events")));
+  EXPECT_EQ(kinds_of(stream("tools,updates")),
+            (std::vector<std::string>{"stream", "model.completed", "tool.started", "tool.completed",
+                                      "model.completed", "run.completed"}));
+  EXPECT_EQ(kinds_of(stream("final,events")), kinds_of(stream("events")));
+  const auto whole = stream("events");
+  EXPECT_FALSE(whole[0].contains("gaps"));
+  EXPECT_EQ(stream("messages")[0]["gaps"], Json(true)) << "records are left out";
   const Ran wrong = tug({"run", "-o", "stream-json", "--stream", "message", "-m", model_, "go"});
   EXPECT_EQ(wrong.exit, 2);
   EXPECT_TRUE(has(wrong.err, "did you mean \"messages\"?"));

@@ -35,6 +35,7 @@ struct RunLimits {
 };
 inline constexpr std::int64_t kDefaultMaxTurns = 64;
 inline constexpr std::int64_t kDefaultMaxToolCalls = 256;
+inline constexpr std::uint32_t kDefaultMaxConcurrency = 16;
 inline constexpr std::uint32_t kDefaultRetries = 3;
 inline constexpr std::uint32_t kDefaultOutputRetries = 1;
 inline constexpr std::uint32_t kDefaultToolRetries = 1;

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "tug/agent/stream.h"
 #include "tug/context/run_result.h"
 #include "tug/core/task.h"
 #include "tug/core/wait.h"
@@ -43,6 +44,10 @@ class Run {
   // records.
   //   for (const Event& event : run.events()) ..
   RunEvents events() const;
+  // Those of them that the reader wants; the others are read past. The steps of middleware come
+  // only to observers that ask for them (Sink::wants_steps).
+  //   for (const Event& event : run.stream({.modes = {.messages = true, .tools = true}})) ..
+  RunEvents stream(StreamOptions options) const;
   // The next one; blocks until there is one. Nothing once the run has ended and all are read.
   std::optional<Event> next_event() const;
   // Those that are there; blocks until there is one. Empty once the run has ended and all are read.
@@ -76,7 +81,7 @@ class RunEvents {
     const Event& operator*() const noexcept { return *event_; }
     const Event* operator->() const noexcept { return &*event_; }
     Iterator& operator++() {
-      event_ = run_.next_event();
+      read();
       return *this;
     }
     void operator++(int) { ++*this; }
@@ -86,19 +91,27 @@ class RunEvents {
 
    private:
     friend class RunEvents;
-    explicit Iterator(Run run) : run_(std::move(run)), event_(run_.next_event()) {}
+    Iterator(Run run, StreamOptions options) : run_(std::move(run)), options_(options) { read(); }
+    void read() {
+      do {
+        event_ = run_.next_event();
+      } while (event_ && !shows(options_, *event_, run_.id()));
+    }
     Run run_;
+    StreamOptions options_;
     std::optional<Event> event_;
   };
 
-  Iterator begin() const { return Iterator(run_); }
+  Iterator begin() const { return Iterator(run_, options_); }
   std::default_sentinel_t end() const noexcept { return {}; }
 
  private:
   friend class Run;
-  explicit RunEvents(Run run) noexcept : run_(std::move(run)) {}
+  RunEvents(Run run, StreamOptions options) noexcept : run_(std::move(run)), options_(options) {}
   Run run_;
+  StreamOptions options_;
 };
-inline RunEvents Run::events() const { return RunEvents(*this); }
+inline RunEvents Run::events() const { return RunEvents(*this, {}); }
+inline RunEvents Run::stream(StreamOptions options) const { return RunEvents(*this, options); }
 
 }  // namespace tug

@@ -93,6 +93,10 @@ class Transcript {
   Transcript& operator=(Transcript&& other) noexcept;
   ~Transcript();
 
+  // These messages, shared, as a transcript of their own. `invalid`, naming the message, when they
+  // are not a legal history by themselves, with every call answered.
+  static Result<Transcript> of(const std::vector<MessagePtr>& messages);
+
   std::size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
   // Walks back chunk by chunk: constant near the end, size/64 steps at the start. Index < size().

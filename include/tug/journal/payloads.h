@@ -94,6 +94,7 @@ struct ModelCompleted {
   std::optional<Cost> cost;
   std::int64_t duration_ms;
   std::optional<Json> response;      // where the provider's own reply is: {blob, bytes}
+  std::optional<Json> over;          // what it cost beyond what was held for it
   std::optional<std::string> nudge;  // what the model wants to be told, being not done
   std::optional<Json> message;       // the turn as it stands in the transcript
 };
@@ -168,6 +169,7 @@ struct ToolEnded {
   std::optional<std::uint32_t> used;    // retries of this tool, this one included
   std::optional<std::uint32_t> budget;  // how many it may have
   std::optional<bool> fatal;            // it ends the run
+  std::optional<Json> error;            // the error it ends with, of code around the tool
   std::int64_t duration_ms;
 };
 struct ToolUnknown {
