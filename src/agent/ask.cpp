@@ -84,11 +84,15 @@ class Asking final : public ModelCore {
   Task<Result<ModelTurn>> call(ModelRequest in) override {
     auto request = std::make_unique<ModelRequest>(std::move(in));
     set_aside();
+    ask_anew();
     asked_ = std::make_unique<AskedModel>(resolve_model(run_, *request));
     while (true) {
       if (run_.state.failure) {
         auto wait = schedule_retry();
-        if (!wait) co_return Failure(*run_.state.failure);
+        if (!wait) {
+          handed_out_ = true;
+          co_return Failure(*run_.state.failure);
+        }
         co_await sleep_for(*wait, until_of(run_));
       }
       if (!run_.state.attempt) {
@@ -138,6 +142,16 @@ class Asking final : public ModelCore {
     leave(Error(ErrorKind::internal, "a middleware set the answer aside and asked again"));
   }
 
+  // A middleware asks again although it was told of a failure: that one is decided about.
+  [[gnu::noinline]] void ask_anew() {
+    if (!std::exchange(handed_out_, false)) return;
+    record(run_, Kind::retry_scheduled,
+           payload::RetryScheduled{.call = run_.state.asked,
+                                   .attempt = run_.state.tries,
+                                   .delay_ms = 0,
+                                   .reason = "a middleware asked again"});
+  }
+
   // Nothing when the failure is to stand.
   [[gnu::noinline]] std::optional<Duration> schedule_retry() {
     const RunState& state = run_.state;
@@ -155,6 +169,7 @@ class Asking final : public ModelCore {
   LiveRun& run_;
   std::unique_ptr<AskedModel> asked_;
   std::unique_ptr<Answered> cost_;  // of the answer that the open attempt has
+  bool handed_out_ = false;         // the newest failure is known to the middleware
 };
 
 // A malformed request is as malformed elsewhere; one that does not fit may fit a larger window.

@@ -1,5 +1,7 @@
 #include "agent/attempt.h"
 
+#include <stdexcept>
+
 #include "agent/delta_show.h"
 #include "core/try.h"
 #include "tug/core/error_json.h"
@@ -60,6 +62,7 @@ payload::ModelStarted intent_of(const LiveRun& run) {
     sent.max_output_tokens = run.state.attempt->max_output_tokens;
   }
   auto stream = asked.model->ask(std::move(sent), until_of(run));
+  if (!stream) throw std::logic_error(asked.id + " gave no stream");
   return request.filters.empty() ? std::move(stream) : filtered(std::move(stream), request.filters);
 }
 

@@ -119,4 +119,47 @@ inline std::optional<LimitKind> limit_of(const RunResult& result) {
   return limit ? std::optional(limit->kind) : std::nullopt;
 }
 
+inline void give_look(Rig& rig) {
+  rig.harness->inline_tool("look", "Looks", [] { return "seen"; });
+}
+
+inline constexpr const char* kGo = R"({"text":"go"})";
+
+inline std::string shout(const Words& words) { return words.text + "!"; }
+
+inline std::string_view error_type_of(const ToolCallRecord& record) {
+  return record.result.metadata["error_type"].as_string();
+}
+
+// What the model was told in the n-th request about its calls.
+inline std::vector<const ToolResult*> told(const testkit::RecordingModel& model,
+                                           std::size_t request) {
+  return model.requests().at(request).transcript.back()->tool_results();
+}
+
+// A tool that is never content with its arguments.
+inline void give_picky(Rig& rig, ToolOptions options = {}) {
+  rig.harness->inline_tool(
+      "picky", "Wants other arguments",
+      []() -> std::string { throw ModelRetry("try something else"); }, std::move(options));
+}
+
+// Answers instead of a tool.
+class Cancels final : public Middleware {
+ public:
+  explicit Cancels(std::string tool) : tool_(std::move(tool)) {}
+  std::string name() const override { return "cancels"; }
+  Task<Result<ToolResult>> around_tool(Context, ToolInput input, NextTool& next) override {
+    if (input.tool->name() == tool_) {
+      co_return next.finish(ToolResult::error("not today", "ToolCallCancelled"));
+    }
+    auto running = next.run(std::move(input));
+    Result<ToolResult> result = co_await std::move(running);
+    co_return result;
+  }
+
+ private:
+  std::string tool_;
+};
+
 }  // namespace tug

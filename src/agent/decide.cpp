@@ -44,7 +44,9 @@ Turn look_at(const LiveRun& run) {
   if (!run.plan->output || turn.facts.calls || turn.facts.finals > 1) return turn;
   if (final_call) {
     turn.final_call = final_call->id;
-    turn.answer = read_answer(*run.plan->output, final_call->arguments);
+    const std::string& given = final_call->arguments;
+    const bool blank = given.find_first_not_of(" \t\r\n") == std::string::npos;
+    turn.answer = read_answer(*run.plan->output, blank ? "{}" : given);
   } else if (answers_by_call(*run.plan)) {
     turn.answer = text_instead_of_call();
   } else {

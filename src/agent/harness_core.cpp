@@ -200,7 +200,10 @@ Result<RunPlanPtr> HarnessCore::plan(const RunOptions& options,
       limits.output_retries ? limits.output_retries : defaults.output_retries;
   spec.limits.tool_retries = limits.tool_retries ? limits.tool_retries : defaults.tool_retries;
   spec.interactive = options.interactive;
-  spec.output_schema = options.output_schema ? options.output_schema : options_.output_schema;
+  // A run that asks for text does without the schema of the harness.
+  if (options.output_schema || options.output_mode != OutputMode::text) {
+    spec.output_schema = options.output_schema ? options.output_schema : options_.output_schema;
+  }
   spec.output_mode = options.output_mode.value_or(options_.output_mode);
   spec.sequential =
       options.tool_execution.value_or(options_.tool_execution) == ToolExecution::sequential;

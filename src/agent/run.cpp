@@ -72,7 +72,7 @@ class SegmentEnd {
 std::optional<Ending> check_control(LiveRun& run) {
   const RunState& state = run.state;
   if (run.pause_wanted) {
-    if (state.phase != Phase::ready) return std::nullopt;
+    if (!state.calls.empty()) return std::nullopt;
     run.final_wanted.reset();
     record(run, Kind::control_applied,
            payload::ControlApplied{.control = "interrupt",
@@ -110,7 +110,13 @@ std::optional<Ending> checkpoint(LiveRun& run) {
 // Out of line: what it builds does not belong into the frame of a loop that waits.
 [[gnu::noinline]] EndingPtr consider(LiveRun& run) {
   auto ending = checkpoint(run);
-  if (!ending && run.state.phase == Phase::admitting) ending = decide(run);
+  if (!ending && run.state.phase == Phase::admitting) {
+    ending = decide(run);
+    // Whoever wants to look before the run is over gets to: the answer stays decided.
+    if (ending && ending->stop == StopReason::end_turn && run.pause_wanted) {
+      if (auto wanted = check_control(run)) ending = wanted;
+    }
+  }
   return ending ? std::make_unique<Ending>(*std::move(ending)) : nullptr;
 }
 

@@ -328,8 +328,11 @@ Result<void> refuse_call(RunState& state, const Event& event, std::string_view e
   TUG_TRY(open, call_of(state, event));
   if (open->started || open->result) return out_of_place(event, "the call is decided already");
   open->result = ToolResult::error(text_of(event.data, "output"), error_type);
-  if (const Json* type = event.data.find("error_type")) {
-    open->result->metadata = Json::object({{"error_type", *type}});
+  Json& metadata = open->result->metadata;
+  if (const Json* type = event.data.find("error_type")) metadata.set("error_type", *type);
+  if (event.data["retryable"].as_bool()) {
+    metadata.set("retry", true);
+    metadata.set("retry_kind", metadata["error_type"]);
   }
   count_retry(state, *open, event.data);
   open->result->call = open->call.id;

@@ -44,6 +44,17 @@ class SeenEvents final : public Sink {
   std::vector<Event> events;
 };
 
+// Whoever reads the journal comes to the same result as the caller.
+inline void expect_journal_says(RecordStore& store, const RunResult& result) {
+  const auto folded = fold_root(store, result.id);
+  ASSERT_TRUE(folded) << to_string(folded.error());
+  const RunResult& read = folded->runs[0].result;
+  EXPECT_EQ(print_json(to_json(read)), print_json(to_json(result)));
+  EXPECT_EQ(read.messages, result.messages);
+  EXPECT_EQ(read.tool_calls, result.tool_calls);
+  EXPECT_FALSE(result.messages.has_open_calls());
+}
+
 // A harness on a simulated engine with a journal in memory.
 struct Rig {
   explicit Rig(ModelPtr model, std::uint64_t seed = 1, HarnessOptions options = {})
@@ -59,7 +70,9 @@ struct Rig {
 
   RunResult run(std::string prompt, RunOptions options = {}) {
     options.observers.push_back(seen);
-    return harness->run(std::move(prompt), std::move(options));
+    RunResult result = harness->run(std::move(prompt), std::move(options));
+    if (!result.id.empty()) expect_journal_says(*store, result);
+    return result;
   }
 
   std::shared_ptr<SimEngine> engine;

@@ -43,7 +43,7 @@ inline constexpr std::uint32_t kDefaultToolRetries = 1;
 // How a run with an output schema gets its answer.
 enum class OutputMode : std::uint8_t {
   automatic,  // native where the model can, else tool where it can call tools, else prompted
-  text,       // no schema is asked for
+  text,       // no schema is asked for, also where the harness has one
   native,     // the provider is told the schema
   tool,       // the model calls `final_result`
   prompted,   // the schema stands in the instructions

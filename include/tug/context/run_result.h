@@ -111,10 +111,14 @@ struct RunResult {
 
   bool ok() const noexcept { return status == RunStatus::completed; }
   // The structured answer as a struct that codec.h can read (include it). The run's own error when
-  // it has none; `invalid` with the path when it does not fit.
+  // it has none; `invalid` with the path when it does not fit. Null is an answer where it fits.
   template <class T>
   Result<T> parse() const {
-    if (auto none = output_fault()) return Failure(*std::move(none));
+    if (auto none = output_fault()) {
+      auto null = read_json<T>(output);
+      if (null && ok() && !error) return null;
+      return Failure(*std::move(none));
+    }
     return read_json<T>(output);
   }
   // Why there is no structured answer; nothing when there is one.
