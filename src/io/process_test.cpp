@@ -12,6 +12,7 @@
 #include <string>
 #include <thread>
 
+#include "core/testing.h"
 #include "tug/core/scope.h"
 #include "tug/io/engine.h"
 #include "tug/io/sim_engine.h"
@@ -191,8 +192,8 @@ Task<Result<ProcessResult>> cancelled_when_it_runs(Engine& engine, std::string m
 }
 
 TEST_F(Process, CancellingEndsItWithTheReason) {
-  const std::string mark = testing::TempDir() + "process_test.pid";
-  std::filesystem::remove(mark);
+  const TempFolder folder;
+  const std::string mark = folder.path() + "/pid";
   const auto result = engine->run(engine->loop(0), cancelled_when_it_runs(*engine, mark));
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().kind(), ErrorKind::cancelled);
@@ -200,7 +201,6 @@ TEST_F(Process, CancellingEndsItWithTheReason) {
   int pid = 0;
   std::ifstream(mark) >> pid;
   EXPECT_TRUE(dies(pid));
-  std::filesystem::remove(mark);
 }
 
 TEST_F(Process, WhatCannotBeRunSaysWhy) {

@@ -163,8 +163,12 @@ Task<Result<ToolResult>> around_tool(const Middlewares& links, Context served, T
 }
 
 Middlewares in_order(const Middlewares& list) {
-  Middlewares sorted = list;
-  std::ranges::stable_partition(sorted, [](const MiddlewarePtr& link) { return link->is_hooks(); });
+  Middlewares sorted;
+  for (const bool hooks : {true, false}) {
+    for (const MiddlewarePtr& link : list) {
+      if (link->is_hooks() == hooks) sorted.push_back(link);
+    }
+  }
   return sorted;
 }
 

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "core/testing.h"
 #include "middleware/hook_testing.h"
 
 namespace tug {
@@ -19,13 +20,8 @@ class CommandHooks : public HookTest {
                          .config(Json::object({{"cwd", folder}}))
                          .put(world.engine)
                          .build();
-    std::filesystem::remove_all(folder);
-    std::filesystem::create_directories(folder);
   }
-  ~CommandHooks() override {
-    world.services.reset();
-    std::filesystem::remove_all(folder);
-  }
+  ~CommandHooks() override { world.services.reset(); }
 
   static Middlewares made(CommandHook hook) {
     auto link = make_hooks({make_command_hook(std::move(hook))});
@@ -61,7 +57,8 @@ class CommandHooks : public HookTest {
     return text.str();
   }
 
-  const std::string folder = testing::TempDir() + "command_hook_test";
+  const TempFolder temporary;
+  const std::string folder = temporary.path();
 };
 
 const std::string kRefused = "error the call was cancelled by the hook ";

@@ -7,28 +7,10 @@
 #include <filesystem>
 #include <string>
 
+#include "core/testing.h"
 #include "tug/journal/record_store.h"
 
 namespace tug {
-
-class TempFolder {
- public:
-  TempFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "tug-XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
-  }
-  ~TempFolder() {
-    std::error_code ignored;
-    std::filesystem::permissions(path_, std::filesystem::perms::owner_all, ignored);
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TempFolder(const TempFolder&) = delete;
-  TempFolder& operator=(const TempFolder&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 inline Time at_second(std::int64_t seconds) { return Time(std::chrono::seconds(seconds)); }
 

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/testing.h"
 #include "tools/testing.h"
 
 namespace tug {
@@ -32,7 +33,6 @@ class FileFinder final : public ToolFinder {
 class Refresh : public ToolTest {
  protected:
   Refresh() {
-    folder = std::filesystem::temp_directory_path() / ("tug-refresh-" + std::to_string(::getpid()));
     std::filesystem::create_directories(folder / "old");
     std::filesystem::create_directories(folder / "new");
     world.services = Services::Builder(1)
@@ -41,14 +41,14 @@ class Refresh : public ToolTest {
                          .build();
     write("old", "first");
   }
-  ~Refresh() override { std::filesystem::remove_all(folder); }
   void write(const std::string& where, const std::string& description) {
     std::ofstream(folder / where / "greet.json")
         << R"({"description":")" << description << R"(","prompt":"say )" << description << "\"}";
   }
   Json paths(const std::string& where) { return Json::array({(folder / where).string()}); }
 
-  std::filesystem::path folder;
+  const TempFolder temporary;
+  const std::filesystem::path folder = temporary.path();
 };
 
 TEST_F(Refresh, ADefinitionIsFoundAgainOnThePathsAsTheyAreNow) {

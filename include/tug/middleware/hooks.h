@@ -11,17 +11,16 @@
 //   }});
 //   if (hooks) harness.use(*hooks);
 //
-// | event              | may                    | beside the fields of every event it is told | |
-// ------------------ | ---------------------- | ------------------------------------------------- |
-// | run_start          |                        | prompt, root, max_model_calls, max_tool_calls |
-// | user_prompt_submit | deny, add context      | prompt | | before_tool_call   | deny | call_id,
-// tool, arguments, tool_spec, tool_index   | | after_tool_call    | replace output         | the
-// same, original_output, output, envelope,      | |                    |                        |
-// duration_ms                                       | | before_subagent_run| deny | prompt,
-// parent_call_id                            | | after_subagent_run |                        | the
-// same, result, error, stop_reason, usage, tools| | limit_reached      |                        |
-// limit, limit_value, current_count                 | | run_end            | | result, error,
-// stop_reason, usage                 |
+// What each event may do, and what it is told beside the fields of every event:
+//   run_start            prompt, root, max_model_calls, max_tool_calls
+//   user_prompt_submit   may deny and add context; prompt
+//   before_tool_call     may deny; call_id, tool, arguments, tool_spec, tool_index
+//   after_tool_call      may replace the output; the same, original_output, output, envelope,
+//                        duration_ms
+//   before_subagent_run  may deny; prompt, parent_call_id
+//   after_subagent_run   the same, result, error, stop_reason, usage, tools
+//   limit_reached        limit, limit_value, current_count
+//   run_end              result, error, stop_reason, usage
 //
 // Hooks of one event are called one after the other, in the order given. A denial ends it: later
 // hooks of the event are not called.
