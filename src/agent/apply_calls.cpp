@@ -129,6 +129,7 @@ Result<void> refuse_call(RunState& state, const Event& event, std::string_view e
   if (event.data["retryable"].as_bool()) {
     metadata.set("retry", true);
     metadata.set("retry_kind", metadata["error_type"]);
+    open->retry_kind = std::string(metadata["error_type"].as_string());
   }
   count_retry(state, *open, event.data);
   open->result->call = open->call.id;
