@@ -48,7 +48,7 @@ std::unique_ptr<ModelRequest> request_of(const LiveRun& run) {
            payload::LimitWarning{.limit = std::string(name_of(notice.limit)),
                                  .remaining = notice.remaining,
                                  .content = notice.content},
-           Message::user(notice.content));
+           Message::note(notice.content));
   }
 }
 

@@ -181,7 +181,7 @@ class Segment final : public RunCore {
     ran_ = true;
     for (std::string& text : input.context) {
       record(run_, Kind::context_injected, payload::ContextInjected{.source = "middleware"},
-             Message::user(std::move(text)));
+             Message::note(std::move(text)));
     }
     auto running = run_segment(run_);
     EndingPtr ending = co_await std::move(running);

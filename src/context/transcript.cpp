@@ -245,6 +245,13 @@ void Transcript::set_extra(TranscriptExtra* extra) noexcept {
   detail::release(std::exchange(extra_, extra));
 }
 
+MessagePtr Transcript::newest_said() const noexcept {
+  for (std::size_t i = size_; i-- > 0;) {
+    if (const MessagePtr& message = (*this)[i]; !message->is_note()) return message;
+  }
+  return nullptr;
+}
+
 Result<void> Transcript::append_user(MessagePtr message) {
   if (message->role() != Role::user && message->role() != Role::system) {
     return refuse(fmt::format("a message of role {} is not a user's", name_of(message->role())),

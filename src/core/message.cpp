@@ -179,7 +179,7 @@ bool operator==(const MediaPart& a, const MediaPart& b) noexcept {
 }
 
 bool operator==(const Message& a, const Message& b) noexcept {
-  return a.role_ == b.role_ && a.parts_ == b.parts_;
+  return a.role_ == b.role_ && a.note_ == b.note_ && a.parts_ == b.parts_;
 }
 
 MessagePtr Message::make(Role role, std::vector<Part> parts) {
@@ -200,6 +200,12 @@ MessagePtr Message::system(std::string text) {
   return make(Role::system, {TextPart{std::move(text)}});
 }
 MessagePtr Message::user(std::string text) { return make(Role::user, {TextPart{std::move(text)}}); }
+MessagePtr Message::note(std::string text) {
+  const MessagePtr said = user(std::move(text));
+  auto message = std::shared_ptr<Message>(new Message(*said));
+  message->note_ = true;
+  return message;
+}
 MessagePtr Message::assistant(std::string text) {
   return make(Role::assistant, {TextPart{std::move(text)}});
 }
@@ -238,7 +244,9 @@ std::vector<const ToolResult*> Message::tool_results() const {
 Json to_json(const Message& message) {
   Json parts = Json::array();
   for (const Part& part : message.parts()) parts.push_back(std::visit(Writer{}, part));
-  return Json::object({{"role", name_of(message.role())}, {"parts", std::move(parts)}});
+  Json json = Json::object({{"role", name_of(message.role())}, {"parts", std::move(parts)}});
+  if (message.is_note()) json.set("note", true);
+  return json;
 }
 
 Result<MessagePtr> message_from_json(const Json& json) {
@@ -255,7 +263,9 @@ Result<MessagePtr> message_from_json(const Json& json) {
     TUG_TRY(part, read_part(item));
     parts.push_back(std::move(part));
   }
-  return Message::make(*role, std::move(parts));
+  MessagePtr message = Message::make(*role, std::move(parts));
+  if (json["note"].as_bool() && *role == Role::user) return Message::note(message->text());
+  return message;
 }
 
 }  // namespace tug

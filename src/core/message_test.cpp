@@ -30,6 +30,17 @@ TEST(Message, EveryKindOfPartComesBackFromItsJournalForm) {
   EXPECT_EQ((*read)->size(), message->size());
 }
 
+TEST(Message, ANoteIsInTheUsersPlaceAndKnownAsOne) {
+  const MessagePtr note = Message::note("one call is left");
+  EXPECT_EQ(note->role(), Role::user);
+  EXPECT_EQ(note->text(), "one call is left");
+  EXPECT_TRUE(note->is_note());
+  EXPECT_FALSE(*note == *Message::user("one call is left"));
+  const MessagePtr back = *message_from_json(to_json(*note));
+  EXPECT_EQ(*back, *note);
+  EXPECT_FALSE(message_from_json(to_json(*Message::user("x"))).value()->is_note());
+}
+
 TEST(Message, ArgumentsKeepTheBytesTheModelWrote) {
   MessagePtr message = Message::make(Role::assistant, every_part());
   ASSERT_EQ(message->tool_calls().size(), 1u);

@@ -23,7 +23,8 @@ class Echo final : public Model {
   const ModelProfile& profile() const noexcept override { return profile_; }
   std::unique_ptr<ModelStream> ask(ModelRequest request, Until until) override {
     auto speech = std::make_shared<Speech>();
-    std::string text = request.transcript.empty() ? "" : newest(*request.transcript.back());
+    const MessagePtr said = request.transcript.newest_said();
+    std::string text = said ? newest(*said) : "";
     const std::int64_t tokens = estimate_tokens(text.size());
     speech->turn = ModelTurn{.message = Message::assistant(std::move(text)),
                              .usage = {.input_tokens = tokens, .output_tokens = tokens},

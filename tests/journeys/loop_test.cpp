@@ -145,6 +145,16 @@ TEST_F(Loop, TheModelIsToldWhenALimitIsNear) {
   EXPECT_TRUE(has(shown, "<harness_notice")) << "it is part of the conversation";
 }
 
+TEST_F(Loop, ANoticeIsNotTakenForTheRequest) {
+  EXPECT_EQ(tug({"run", "-q", "--max-turns", "1", "what is 6 * 7?"}).out, "6 * 7 = 42\n");
+  const std::string model =
+      script("when.jsonl", {reads, R"({"text":"never","when":"harness_notice"})",
+                            R"({"text":"it says a","when":"a","repeat":true})"});
+  const Told told = run({"-m", model, "--max-turns", "2"});
+  EXPECT_EQ(told.of("limit.warning").size(), 1u);
+  EXPECT_EQ(told.result["text"], Json("it says a"));
+}
+
 TEST_F(Loop, ALimitEndsWithFiveAndEveryCallHasItsResult) {
   const Told told = run({"-m", script("s.jsonl", {reads, reads, hello}), "--max-tool-calls", "1"});
   EXPECT_EQ(told.exit, 5);

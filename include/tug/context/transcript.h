@@ -102,6 +102,8 @@ class Transcript {
   // Walks back chunk by chunk: constant near the end, size/64 steps at the start. Index < size().
   const MessagePtr& operator[](std::size_t index) const noexcept;
   const MessagePtr& back() const noexcept { return (*this)[size_ - 1]; }
+  // The newest message that is no note of the harness; null when there is none.
+  MessagePtr newest_said() const noexcept;
   // From `index` to the end; empty when index >= size().
   Messages since(std::size_t index) const;
   Messages messages() const { return since(0); }

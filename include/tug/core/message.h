@@ -65,10 +65,13 @@ class Message {
   static MessagePtr make(Role role, std::vector<Part> parts);
   static MessagePtr system(std::string text);
   static MessagePtr user(std::string text);
+  // Words in the user's place that are not the user's: a notice of a limit, what a hook added.
+  static MessagePtr note(std::string text);
   static MessagePtr assistant(std::string text);
   static MessagePtr results(std::vector<ToolResult> results);
 
   Role role() const noexcept { return role_; }
+  bool is_note() const noexcept { return note_; }
   const std::vector<Part>& parts() const noexcept { return parts_; }
   std::string text() const;  // its text parts, joined
   std::vector<const ToolCall*> tool_calls() const;
@@ -83,6 +86,7 @@ class Message {
   Message() = default;
 
   Role role_ = Role::user;
+  bool note_ = false;
   std::vector<Part> parts_;
   std::size_t size_ = 0;
   Fingerprint fingerprint_;

@@ -26,7 +26,7 @@ struct Request {
 Request newest_request(const Transcript& transcript) {
   Request request;
   for (std::size_t i = transcript.size(); i-- > 0;) {
-    if (transcript[i]->role() != Role::user) continue;
+    if (transcript[i]->role() != Role::user || transcript[i]->is_note()) continue;
     request.words = transcript[i]->text();
     if (request.words.empty()) continue;
     request.at = i;

@@ -91,7 +91,8 @@ bool says(const Message& message, std::string_view text) {
 bool fits(const Line& line, const ModelRequest& request) {
   if (!line.agent.empty() && line.agent != request.agent) return false;
   if (line.when.empty()) return true;
-  return !request.transcript.empty() && says(*request.transcript.back(), line.when);
+  const MessagePtr newest = request.transcript.newest_said();
+  return newest && says(*newest, line.when);
 }
 
 std::size_t line_in(const Json& reservation) noexcept {
