@@ -43,8 +43,10 @@ void add(Spending& to, const Spending& spent) {
   to.cost += spent.cost;
 }
 
-bool is_blank(const Message& message) {
-  return std::ranges::all_of(message.parts(), [](const Part& part) {
+// Thoughts alone are no answer; a model that paused among them gets them back, though.
+bool is_blank(const Message& message, Finish finish) {
+  return std::ranges::all_of(message.parts(), [&](const Part& part) {
+    if (std::holds_alternative<ReasoningPart>(part)) return finish != Finish::pause;
     const auto* text = std::get_if<TextPart>(&part);
     return text && text->text.find_first_not_of(" \t\r\n") == std::string::npos;
   });
@@ -222,7 +224,7 @@ Result<void> complete_attempt(RunState& state, const Event& event) {
   state.finish = finish_from(event.data["finish"].as_string()).value_or(Finish::other);
   state.phase = Phase::admitting;
   // A blank turn is asked for again or ends the run; no provider takes one back.
-  if (is_blank(*event.message)) {
+  if (is_blank(*event.message, state.finish)) {
     ++state.empty_answers;
     state.text.clear();
     if (state.finish == Finish::pause) state.phase = Phase::ready;
