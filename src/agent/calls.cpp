@@ -233,9 +233,19 @@ void admit(LiveRun& run) {
 
 void refuse_cut_calls(LiveRun& run) {
   std::vector<ToolCall> calls;
+  std::int64_t counted = 0;
   for (const OpenCall& open : run.state.calls) {
-    if (!open.started && !open.result) calls.push_back(open.call);
+    if (open.started || open.result) continue;
+    calls.push_back(open.call);
+    counted += !is_final(run, open.call);
   }
+  // They are not run, but they count, so they are held like others.
+  auto hold = run.ctx.budget().hold({.tool_calls = counted});
+  if (!hold) {
+    record_limit(run, *hold.error().detail_if<Limit>());
+    return;
+  }
+  hold->settle(hold->amount());
   constexpr std::string_view kWhy =
       "The turn was cut before this call was complete, so it was not run. Send it again, smaller.";
   for (const ToolCall& call : calls) {
@@ -247,8 +257,6 @@ void refuse_cut_calls(LiveRun& run) {
                                   .call_id = call.id.text()});
       continue;
     }
-    // A fold counts them, so they are counted here.
-    run.ctx.budget().charge({.tool_calls = 1});
     record(run, Kind::tool_invalid_args,
            payload::ToolInvalidArgs{.call_id = call.id.text(),
                                     .tool = call.tool,

@@ -96,6 +96,17 @@ TEST(LimitCases, ABatchIsAUnitOfWhichNothingStartsAndNothingIsCounted) {
   EXPECT_EQ(warnings_in(*rig.seen), std::vector<std::string>{});
 }
 
+TEST(LimitCases, ABatchThatWasCutCountsAndIsCheckedBeforeItDoes) {
+  Rig rig(scripted({cut(calls({{"a", "look", "{}"}, {"b", "look", "{}"}})), says("done")}));
+  give_look(rig);
+  const RunResult result = rig.run("go", {.limits = {.max_tool_calls = 1}});
+  EXPECT_EQ(result.stop, StopReason::limit_reached);
+  EXPECT_EQ(limit_of(result), LimitKind::tool_calls);
+  EXPECT_EQ(result.counts.tool_calls, 0);
+  EXPECT_EQ(result.counts.model_calls, 1);
+  expect_legal(result.messages);
+}
+
 TEST(LimitCases, ABatchThatFitsExactlyRuns) {
   Rig rig(scripted({calls({{"a", "look", "{}"}, {"b", "look", "{}"}}), says("done")}));
   give_look(rig);
