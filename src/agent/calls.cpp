@@ -51,6 +51,7 @@ void record_invalid(LiveRun& run, const ToolCall& call, const Tool& tool,
                                    .error = error.message(),
                                    .output = std::move(told.content)};
   invalid.error_type = std::string(told.metadata["error_type"].as_string());
+  if (const Json* errors = told.metadata.find("errors")) invalid.errors = *errors;
   invalid.retryable = true;
   invalid.used = retries_used(run, call.tool);
   invalid.budget = run.plan->retries_of(tool);

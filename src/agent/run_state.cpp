@@ -331,7 +331,9 @@ Result<void> refuse_call(RunState& state, const Event& event, std::string_view e
   if (open->started || open->result) return out_of_place(event, "the call is decided already");
   open->result = ToolResult::error(text_of(event.data, "output"), error_type);
   Json& metadata = open->result->metadata;
-  if (const Json* type = event.data.find("error_type")) metadata.set("error_type", *type);
+  for (const char* key : {"error_type", "errors"}) {
+    if (const Json* said = event.data.find(key)) metadata.set(key, *said);
+  }
   if (event.data["retryable"].as_bool()) {
     metadata.set("retry", true);
     metadata.set("retry_kind", metadata["error_type"]);

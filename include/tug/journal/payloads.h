@@ -187,6 +187,7 @@ struct ToolInvalidArgs {
   std::string output;
   std::optional<std::string> error_type;  // InvalidArguments | ValidationError
   std::optional<bool> retryable;
+  std::optional<Json> errors;             // [{path, message}] of a ValidationError
   std::optional<std::uint32_t> used;
   std::optional<std::uint32_t> budget;
 };
