@@ -16,8 +16,10 @@ namespace {
 
 // The tool in whose invocation the caller stands; null outside of any.
 const ToolSpec* calling_tool(const Context& ctx) {
-  if (const ToolSpec* tool = ctx.tool()) return tool;
-  return ctx.has_other_target() ? ctx.target().tool() : nullptr;
+  ConstContext at = ctx;
+  if (!at.tool() && ctx.has_other_target()) at = ctx.target();
+  while (!at.tool() && at.kind() != NodeKind::run && at.parent()) at = at.parent();
+  return at.tool();
 }
 
 ToolResult refused(std::string why, std::string_view error_type) {

@@ -96,6 +96,19 @@ TEST_F(FromCode, AToolCallsOnlyWhatItIsAllowedTo) {
 }
 
 TEST_F(FromCode, TheSeedReachesTheCallAndNothingElse) {
+TEST_F(FromCode, ADetachedCallIsNoWayAroundThat) {
+  const RunResult result = run(
+      [](Context ctx) -> Task<std::string> {
+        const DetachedCall call = invoke_detached(ctx, "shout", Json::object({{"text", "hi"}}));
+        auto waiting = call.result();
+        const ToolResult given = co_await std::move(waiting);
+        co_return given.content;
+      },
+      {}, {.allowed_tools = std::vector<std::string>{"read"}});
+  EXPECT_EQ(result.messages[2]->tool_results()[0]->content, R"("outer" may not call "shout")");
+  EXPECT_EQ(result.counts.tool_calls, 1);
+}
+
   Json seen;
   rig.harness->tool(
       "look", "Looks",
