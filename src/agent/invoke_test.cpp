@@ -3,6 +3,7 @@
 
 #include "agent/crash_testing.h"
 #include "tug/journal/journal.h"
+#include "tug/middleware/hooks.h"
 
 namespace tug {
 namespace {
@@ -95,7 +96,6 @@ TEST_F(FromCode, AToolCallsOnlyWhatItIsAllowedTo) {
   EXPECT_EQ(result.counts.tool_calls, 1);
 }
 
-TEST_F(FromCode, TheSeedReachesTheCallAndNothingElse) {
 TEST_F(FromCode, ADetachedCallIsNoWayAroundThat) {
   const RunResult result = run(
       [](Context ctx) -> Task<std::string> {
@@ -109,6 +109,7 @@ TEST_F(FromCode, ADetachedCallIsNoWayAroundThat) {
   EXPECT_EQ(result.counts.tool_calls, 1);
 }
 
+TEST_F(FromCode, TheSeedReachesTheCallAndNothingElse) {
   Json seen;
   rig.harness->tool(
       "look", "Looks",
@@ -152,6 +153,35 @@ TEST_F(FromCode, MiddlewareOfTheRunAndOfTheSeedStandsAroundIt) {
     co_return result.content;
   });
   EXPECT_EQ(all, (std::vector<std::string>{"run outer", "run shout", "seed shout"}));
+}
+
+Hook hook_on_shout(HookFunction handler) {
+  Hook hook;
+  hook.event = HookEvent::before_tool_call;
+  hook.tools = std::vector<std::string>{"shout"};
+  hook.handler = std::move(handler);
+  return hook;
+}
+
+TEST_F(FromCode, ACallThatAHookDeniesCountsAsCancelled) {
+  const auto no = [](const HookInput&) -> Result<HookReply> { return deny("not now"); };
+  rig.harness->use(*make_hooks({hook_on_shout(no)}));
+  const RunResult result = run(shout);
+  EXPECT_EQ(result.text, "done");
+  EXPECT_EQ(result.counts.cancelled_tool_calls, 1);
+}
+
+TEST_F(FromCode, AStrictHookThatFailsEndsTheRunWhoeverMadeTheCall) {
+  Hook strict = hook_on_shout(
+      [](const HookInput&) -> Result<HookReply> { return fail(ErrorKind::internal, "broken"); });
+  strict.strict = true;
+  rig.harness->use(*make_hooks({strict}));
+  const RunResult result = run(shout);
+  EXPECT_EQ(result.stop, StopReason::error);
+  EXPECT_EQ(result.counts.model_calls, 1);
+  EXPECT_TRUE(result.error->message().find("broken") != std::string::npos)
+      << to_string(*result.error);
+  expect_legal(result.messages);
 }
 
 TEST_F(FromCode, ADetachedCallBelongsToTheRunAndIsJoinedBeforeItEnds) {

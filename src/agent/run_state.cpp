@@ -304,7 +304,20 @@ OpenCall* code_call_of(RunState& state, const Event& event) {
 void end_code_call(RunState& state, OpenCall& open, const Json& data) {
   state.tool_calls.push_back({.id = open.call.id,
                               .tool = open.call.tool,
+// What the end of a call means beyond its result.
+void count_end(RunState& state, const std::string& tool, const Json& data) {
+  if (data["cancelled"].as_bool()) ++state.counts.cancelled_tool_calls;
+  if (!data["fatal"].as_bool()) return;
+  state.doom = Ending{RunStatus::failed, StopReason::error,
+                      data.contains("error")
+                          ? error_from_json(data["error"])
+                          : Error(ErrorKind::internal,
+                                  "the tool \"" + tool + "\" failed: " + text_of(data, "output"),
+                                  "the tool is set to end the run when it fails")};
+}
+
                               .arguments = open.args,
+  count_end(state, open.call.tool, data);
                               .result = {.call = open.call.id,
                                          .tool = open.call.tool,
                                          .ok = data["ok"].as_bool(),
@@ -365,17 +378,8 @@ Result<void> end_call(RunState& state, const Event& event) {
                             .metadata = data["metadata"]};
   open->duration_ms = data["duration_ms"].as_int().value_or(0);
   if (const Json* kind = data.find("retry_kind")) open->retry_kind = std::string(kind->as_string());
-  if (data["cancelled"].as_bool()) ++state.counts.cancelled_tool_calls;
   count_retry(state, *open, data);
-  if (data["fatal"].as_bool()) {
-    state.doom =
-        Ending{RunStatus::failed, StopReason::error,
-               data.contains("error")
-                   ? error_from_json(data["error"])
-                   : Error(ErrorKind::internal,
-                           "the tool \"" + open->call.tool + "\" failed: " + open->result->content,
-                           "the tool is set to end the run when it fails")};
-  }
+  count_end(state, open->call.tool, data);
   return settle_calls(state);
 }
 
