@@ -103,7 +103,8 @@ class Asking final : public ModelCore {
       auto making = make_attempt(run_, *asked_, *request);
       Result<ModelTurn> turn = co_await std::move(making);
       if (turn) {
-        cost_ = std::make_unique<Answered>(answered(*asked_, *turn));
+        cost_ = std::make_unique<Answered>(answered(run_, *asked_, *turn));
+        if (!request->keep_raw) cost_->raw = Json();
         co_return turn;
       }
       record_failure(run_, turn.error());

@@ -228,6 +228,29 @@ TEST(LimitCases, AnAnswerThatCostMoreThanWasHeldIsCountedAndStopsTheNext) {
   EXPECT_EQ(rig.seen->find(Kind::limit_reached)->data["used"].as_int(), 50'100);
 }
 
+TEST(LimitCases, AProviderThatTellsNoUsageIsCountedByWhatItMustHaveBeen) {
+  const auto calls_made = [](RunLimits limits) {
+    ModelProfile profile{.name = "silent"};
+    profile.price = Price{.input = 1'000'000, .output = 10'000'000};
+    Rig rig(profiled(profile, {again(calls("look"))}));
+    give_look(rig);
+    limits.max_turns = 60;
+    const RunResult result = rig.run("go", {.limits = limits, .max_output_tokens = 300});
+    EXPECT_EQ(result.stop, StopReason::limit_reached);
+    EXPECT_EQ(result.usage, Usage{}) << "what nobody told is not made up";
+    EXPECT_EQ(rig.seen->find(Kind::model_completed)->data.contains("counted"),
+              limits.max_tokens || limits.max_cost);
+    return std::pair(limit_of(result), result.counts.model_calls);
+  };
+  const auto [tokens, by_tokens] = calls_made({.max_tokens = 2000});
+  EXPECT_EQ(tokens, LimitKind::tokens);
+  EXPECT_LT(by_tokens, 60);
+  const auto [cost, by_cost] = calls_made({.max_cost = 0.005});
+  EXPECT_EQ(cost, LimitKind::cost);
+  EXPECT_LT(by_cost, 60);
+  EXPECT_EQ(calls_made({}).second, 60);
+}
+
 // TH 3
 TEST(LimitCases, ZeroToolCallsIsNoLimitForAnAnswerWithoutThem) {
   Rig rig(scripted({says("done")}));
@@ -275,15 +298,15 @@ TEST(LimitCases, EightLevelsBelowTheRootAreAllowedAndANinthIsNot) {
 }
 
 // Four children at once, each of which would go on for ever.
-ModelPtr four_children() {
+std::vector<ScriptTurn> four_children_turns() {
   ScriptTurn more = again(used(calls("look"), 20, 200));
   more.delay_ms = 10;
-  return scripted({calls({{"a", "child", "{}"},
-                          {"b", "child", "{}"},
-                          {"c", "child", "{}"},
-                          {"d", "child", "{}"}}),
-                   more});
+  return {
+      calls(
+          {{"a", "child", "{}"}, {"b", "child", "{}"}, {"c", "child", "{}"}, {"d", "child", "{}"}}),
+      more};
 }
+ModelPtr four_children() { return scripted(four_children_turns()); }
 
 TEST(LimitCases, ChildrenAtOnceNeverPassALimitOfModelCallsAtTheRoot) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
@@ -326,6 +349,22 @@ TEST(LimitCases, ChildrenAtOnceNeverPassALimitOfTokensAtTheRoot) {
     EXPECT_EQ(limit_of(result), LimitKind::tokens) << "seed " << seed;
     EXPECT_LE(result.usage.total(), 3000) << "seed " << seed;
     EXPECT_GT(result.usage.total(), 1000) << "seed " << seed;
+  }
+}
+
+TEST(LimitCases, ChildrenAtOnceNeverPassALimitOfCostAtTheRoot) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    ModelProfile profile{.name = "priced"};
+    profile.price = Price{.input = 1'000'000, .output = 10'000'000};
+    Rig rig(profiled(profile, four_children_turns()), seed);
+    std::vector<RunResult> children;
+    give_look(rig);
+    give_child(rig, children);
+    const RunResult result =
+        rig.run("go", {.limits = {.max_cost = 0.02}, .max_output_tokens = 300});
+    EXPECT_EQ(limit_of(result), LimitKind::cost) << "seed " << seed;
+    EXPECT_LE(result.cost.nanos(), 20'000'000) << "seed " << seed;
+    EXPECT_GT(result.cost.nanos(), 10'000'000) << "seed " << seed;
   }
 }
 

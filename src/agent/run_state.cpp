@@ -210,7 +210,10 @@ Result<void> complete_attempt(RunState& state, const Event& event) {
   const Spending spent = spending_in(event.data);
   add(state.own, spent);
   add(state.subtree, spent);
-  state.used += {.model_calls = 1, .tokens = spent.usage.total(), .cost = spent.cost.nanos()};
+  const Json* counted = event.data.find("counted");
+  state.used +=
+      counted ? amount_from(*counted)
+              : Amount{.model_calls = 1, .tokens = spent.usage.total(), .cost = spent.cost.nanos()};
   if (spent.usage.input_tokens > 0) {
     state.window.prompt_tokens = spent.usage.input_tokens;
     state.window.source = "provider";
@@ -301,9 +304,6 @@ OpenCall* code_call_of(RunState& state, const Event& event) {
   return nullptr;
 }
 
-void end_code_call(RunState& state, OpenCall& open, const Json& data) {
-  state.tool_calls.push_back({.id = open.call.id,
-                              .tool = open.call.tool,
 // What the end of a call means beyond its result.
 void count_end(RunState& state, const std::string& tool, const Json& data) {
   if (data["cancelled"].as_bool()) ++state.counts.cancelled_tool_calls;
@@ -316,8 +316,11 @@ void count_end(RunState& state, const std::string& tool, const Json& data) {
                                   "the tool is set to end the run when it fails")};
 }
 
-                              .arguments = open.args,
+void end_code_call(RunState& state, OpenCall& open, const Json& data) {
   count_end(state, open.call.tool, data);
+  state.tool_calls.push_back({.id = open.call.id,
+                              .tool = open.call.tool,
+                              .arguments = open.args,
                               .result = {.call = open.call.id,
                                          .tool = open.call.tool,
                                          .ok = data["ok"].as_bool(),
