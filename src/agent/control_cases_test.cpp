@@ -228,5 +228,38 @@ TEST(ControlCases, AChildThatIsStoppedWithAFinalTextDoesNotStopItsParent) {
   EXPECT_EQ(result.tool_calls.at(0).result.content, "inner");
 }
 
+TEST(ControlCases, AnInterruptBelowParksTheRootOnceTheChildHasEnded) {
+  Rig rig(scripted({calls("child"), calls("wait"), says("inner"), says("outer")}));
+  rig.harness->tool("child", "Runs a child", [&rig](const Context& ctx) -> Task<std::string> {
+    auto running = rig.harness->run_async(ctx, "go on");
+    RunResult result = co_await std::move(running);
+    co_return result.text;
+  });
+  rig.harness->inline_tool("wait", "Parks the tree", [](const Context& ctx) {
+    interrupt(ctx, "a person must look");
+    return "soon";
+  });
+  const RunResult parked = rig.run("go");
+  EXPECT_EQ(parked.status, RunStatus::parked);
+  EXPECT_EQ(parked.tool_calls.at(0).result.content, "inner") << "nothing of the child is lost";
+  EXPECT_EQ(rig.harness->resume(parked.id).wait().text, "outer");
+}
+
+TEST(ControlCases, APauseLetsRunsBelowEndFirst) {
+  Rig rig(scripted({calls("child"), says("inner"), says("outer")}));
+  std::optional<tug::Run> run;
+  rig.harness->tool("child", "Runs a child", [&](const Context& ctx) -> Task<std::string> {
+    run->pause("later");
+    auto running = rig.harness->run_async(ctx, "go on");
+    RunResult result = co_await std::move(running);
+    co_return result.text;
+  });
+  run = rig.harness->start("go");
+  const RunResult parked = run->wait();
+  EXPECT_EQ(parked.status, RunStatus::parked);
+  EXPECT_EQ(parked.tool_calls.at(0).result.content, "inner");
+  EXPECT_EQ(rig.harness->resume(parked.id).wait().text, "outer");
+}
+
 }  // namespace
 }  // namespace tug

@@ -93,7 +93,7 @@ TEST(RetryCases, ASpentAccountIsNotTriedAgainThoughItsStatusSaysTooManyRequests)
 }
 
 // TA 9
-TEST(RetryCases, RetriesPerCallBoundTheAttemptsOfThePolicy) {
+TEST(RetryCases, RetriesPerCallThatAreGivenWinOverThePolicy) {
   auto model = testkit::recording(scripted({again(fails(503))}));
   RetryPolicy ten = kPlain;
   ten.attempts = 10;
@@ -102,6 +102,8 @@ TEST(RetryCases, RetriesPerCallBoundTheAttemptsOfThePolicy) {
   EXPECT_EQ(model->requests().size(), 2u);
   (void)rig.run("go", {.limits = {.retries = 0}});
   EXPECT_EQ(model->requests().size(), 3u);
+  (void)rig.run("go", {.limits = {.retries = 11}});
+  EXPECT_EQ(model->requests().size(), 15u);
 }
 
 // TA 10
@@ -209,6 +211,23 @@ TEST(RetryCases, DeltasOfAnAttemptNameItsCall) {
     if (event.kind == Kind::model_started) call = event.data["call"].as_string();
     if (event.kind == Kind::model_delta) EXPECT_EQ(event.data["call"].as_string(), call);
   }
+}
+
+TEST(RetryCases, ACancelOfTheRootEndsTheWaitOfAChildAtOnce) {
+  Rig rig(scripted({calls("child"), again(asks_to_wait(429, 100))}), 1, {.retry = kPlain});
+  rig.harness->tool("child", "Runs a child", [&rig](const Context& ctx) -> Task<std::string> {
+    auto running = rig.harness->run_async(ctx, "go on");
+    RunResult result = co_await std::move(running);
+    co_return std::string(name_of(result.status));
+  });
+  tug::Run run = rig.harness->start("go", {.observers = {rig.seen}});
+  rig.engine->advance(seconds(3));
+  run.cancel("enough");
+  const RunResult result = run.wait();
+  EXPECT_EQ(result.status, RunStatus::cancelled);
+  EXPECT_EQ(result.duration_ms, 3000);
+  EXPECT_EQ(rig.seen->count(Kind::run_cancelled), 2u);
+  expect_legal(result.messages);
 }
 
 }  // namespace

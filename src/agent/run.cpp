@@ -101,7 +101,8 @@ std::optional<Ending> checkpoint(LiveRun& run) {
   }
   if (state.doom && state.calls.empty()) return state.doom;
   if (auto wanted = check_control(run)) return wanted;
-  if (run.tree.pause && state.phase == Phase::ready) {
+  // Only a root is parked: what a run below has done would be lost, so it ends first.
+  if (run.tree.pause && !run.parent && state.phase == Phase::ready) {
     return Ending{RunStatus::parked, StopReason::paused, std::nullopt, *run.tree.pause};
   }
   return std::nullopt;

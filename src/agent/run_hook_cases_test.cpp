@@ -1,5 +1,7 @@
 // Code around whole runs: the cases of the references.
 // TA: TinyAgents, TH: ThinHarness.
+#include <stdexcept>
+
 #include "agent/crash_testing.h"
 #include "agent/probe_testing.h"
 
@@ -215,6 +217,41 @@ TEST(RunHookCases, MiddlewareOfOneRunIsGivenAgainWhenItGoesOn) {
       rig.harness->resume(parked.id, "", {.middleware = {probe("N", &trace)}}).wait();
   EXPECT_EQ(result.text, "done");
   EXPECT_EQ(trace, (Trace{"N run in", "N model in", "N model out", "N run out"}));
+}
+
+TEST(MemoryCases, WhatARunRemembersIsItsOwn) {
+  Rig rig(scripted({calls("child"), says("inner"), says("outer")}));
+  std::vector<bool> knew;
+  auto keeper = probe("keeper");
+  keeper->before_run = [&knew](Context& ctx, RunInput&) {
+    knew.push_back(!ctx.remembered("keeper.been").is_null());
+    ctx.remember("keeper.been", true);
+  };
+  keeper->after_run = [&knew](Context& ctx, RunResult&) {
+    knew.push_back(!ctx.remembered("keeper.been").is_null());
+  };
+  rig.harness->use(keeper);
+  rig.harness->tool("child", "Runs a child", [&rig](const Context& ctx) -> Task<std::string> {
+    auto running = rig.harness->run_async(ctx, "go on");
+    RunResult result = co_await std::move(running);
+    co_return result.text;
+  });
+  EXPECT_EQ(rig.run("go").text, "outer");
+  EXPECT_EQ(knew, (std::vector<bool>{false, false, true, true}));
+}
+
+TEST(RunHookCases, WhatOnErrorThrowsChangesNothing) {
+  class Throws final : public Middleware {
+   public:
+    std::string name() const override { return "throws"; }
+    void on_error(Context, const Error&) override { throw std::runtime_error("boom"); }
+  };
+  Rig rig(scripted({fails(401)}));
+  auto after = probe("after");
+  rig.harness->use(std::make_shared<Throws>()).use(after);
+  const RunResult result = rig.run("go");
+  EXPECT_EQ(result.stop, StopReason::provider_error);
+  EXPECT_EQ(after->errors.size(), 1u);
 }
 
 }  // namespace

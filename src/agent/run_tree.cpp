@@ -36,6 +36,7 @@ void RunTree::stop_with_final(const RunId& run, std::string text) {
 
 void RunTree::interrupt(const RunId& run, std::string reason) {
   LiveRun* live = find(run);
+  while (live && live->parent) live = live->parent;
   if (live && !live->pause_wanted) live->pause_wanted = std::move(reason);
 }
 

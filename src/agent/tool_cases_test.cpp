@@ -473,5 +473,29 @@ TEST(HostileCases, NamesAndArgumentsThatAreNoTextAreAnsweredAndRecorded) {
   }
 }
 
+TEST(ToolListCases, FinalResultIsUnknownWhereNoAnswerIsStructured) {
+  Rig rig(scripted({calls("final_result", "{}"), says("done")}));
+  EXPECT_EQ(error_type_of(rig.run("go").tool_calls.at(0)), "UnknownTool");
+}
+
+TEST(StreamCases, ReasoningAndArgumentsAreSeenAsTheyComeUnderTheIdOfTheirCall) {
+  ScriptTurn turn = calls("shout", kGo);
+  turn.reasoning = "let me think";
+  Rig rig(scripted({turn, says("done")}));
+  rig.harness->inline_tool("shout", "Shouts", shout);
+  (void)rig.run("go");
+  std::string reasoning;
+  std::string arguments;
+  const Json& id = rig.seen->find(Kind::tool_started)->data["call_id"];
+  for (const Event* delta : events_of(*rig.seen, Kind::model_delta)) {
+    reasoning += delta->data["reasoning"].as_string();
+    if (!delta->data.contains("tool_call")) continue;
+    EXPECT_EQ(delta->data["tool_call"]["call_id"], id);
+    arguments += delta->data["tool_call"]["arguments"].as_string();
+  }
+  EXPECT_EQ(reasoning, "let me think");
+  EXPECT_EQ(arguments, kGo);
+}
+
 }  // namespace
 }  // namespace tug

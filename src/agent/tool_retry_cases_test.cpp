@@ -170,5 +170,17 @@ TEST(ToolRetryCases, UnknownAndCancelledCallsUseNoRetriesAndTheRunGoesOn) {
   EXPECT_EQ(rig.seen->find(Kind::tool_completed)->data["index"].as_int(), 2);
 }
 
+TEST(ToolRetryCases, BudgetsSpanAPause) {
+  Rig rig(scripted({again(calls("picky"))}));
+  give_picky(rig);
+  auto pause = std::make_shared<PauseAt>(Kind::tool_failed);
+  const RunResult parked = run_to_pause(rig, pause);
+  ASSERT_EQ(parked.status, RunStatus::parked);
+  const RunResult result = rig.harness->resume(parked.id).wait();
+  EXPECT_EQ(result.stop, StopReason::tool_retries_exceeded);
+  EXPECT_EQ(result.counts.tool_retries, (std::map<std::string, std::int64_t>{{"picky", 2}}));
+  EXPECT_EQ(result.counts.model_calls, 2);
+}
+
 }  // namespace
 }  // namespace tug

@@ -242,12 +242,20 @@ TEST(RealEngine, RunEndsWithAnErrorWhenItsTaskIsStranded) {
   EXPECT_EQ(answer.error().kind(), ErrorKind::cancelled);
 }
 
-TEST(RealEngine, AStepThatTakesLongIsCounted) {
-  auto engine = make_engine({.loops = 1, .slow_step = 1ns});
+TEST(RealEngine, AStepThatComputesLongIsCountedAndAQuickOneIsNot) {
+  auto engine = make_engine({.loops = 1, .slow_step = 5s});
   auto quick = []() -> Task<void> { co_return; };
   ASSERT_TRUE(engine->run(engine->loop(0), quick()));
-  engine->shutdown();
-  EXPECT_GT(engine->slow_steps(), 0u);
+  EXPECT_EQ(engine->slow_steps(), 0u);
+  auto strict = make_engine({.loops = 1, .slow_step = 1us});
+  auto busy = []() -> Task<void> {
+    volatile std::uint64_t sum = 0;
+    for (std::uint64_t i = 0; i < 1'000'000; ++i) sum = sum + i;
+    co_return;
+  };
+  ASSERT_TRUE(strict->run(strict->loop(0), busy()));
+  strict->shutdown();
+  EXPECT_GT(strict->slow_steps(), 0u);
 }
 
 TEST(RealEngine, HandlesCancelFromManyThreadsWhileTreesComeAndGo) {

@@ -38,7 +38,7 @@ struct EngineOptions {
   Duration drain = std::chrono::seconds(10);
   // Offloaded functions that may wait for a worker; more are answered `overloaded`.
   std::size_t queue_cap = 65536;
-  // A step of a loop that takes longer is counted and reported on stderr; 0 measures nothing. By
+  // A step of a loop that computes longer is counted and reported on stderr; 0 measures nothing. By
   // default 20 ms, and nothing in builds without assertions.
   std::optional<Duration> slow_step;
 };
