@@ -56,15 +56,12 @@ Turn look_at(const LiveRun& run) {
   return turn;
 }
 
-// A correction costs a model call; without one left it is the limit that ends the run.
-std::optional<Ending> check_can_ask(LiveRun& run) {
+// A correction costs a model call.
+Result<void> check_can_ask(const LiveRun& run) {
   auto hold = run.ctx.budget().hold({.model_calls = 1});
-  if (hold) {
-    hold->release();
-    return std::nullopt;
-  }
-  record_limit(run, *hold.error().detail_if<Limit>());
-  return Ending{RunStatus::completed, StopReason::limit_reached, run.state.limit};
+  if (!hold) return Failure(hold.error());
+  hold->release();
+  return {};
 }
 
 struct Decide {
@@ -131,12 +128,12 @@ struct Decide {
   }
 
   std::optional<Ending> correct_output() const {
-    if (auto limit = check_can_ask(run)) return limit;
+    const Result<void> can_ask = check_can_ask(run);
     const std::string& wrong = turn.answer->error().message();
     payload::OutputRetry retry{
         .attempt = static_cast<std::uint32_t>(run.state.counts.output_retries) + 1,
         .error = wrong,
-        .reason = "schema"};
+        .reason = can_ask ? "schema" : "limit"};
     if (turn.final_call) {
       retry.call_id = turn.final_call->text();
       record(run, Kind::output_retry, retry);
@@ -145,7 +142,10 @@ struct Decide {
              Message::user("Your answer cannot be taken: " + wrong +
                            "\nGive it again, corrected and complete."));
     }
-    return std::nullopt;
+    if (can_ask) return std::nullopt;
+    // The model is not asked any more, and whoever goes on with the run begins with the correction.
+    record_limit(run, *can_ask.error().detail_if<Limit>());
+    return Ending{RunStatus::completed, StopReason::limit_reached, run.state.limit};
   }
 };
 

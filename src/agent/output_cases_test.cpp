@@ -90,13 +90,27 @@ TEST(OutputCases, TwoFinalResultsOfOneTurnAreAnsweredThatItMustBeOne) {
 
 // TH 37
 TEST(OutputCases, ACorrectionWithoutAModelCallLeftIsALimitAndNotCounted) {
-  Rig rig(scripted({calls("final_result", "{}"), says("never")}));
-  RunOptions options = wants_city();
-  options.limits.max_turns = 1;
-  const RunResult result = rig.run("go", options);
-  EXPECT_EQ(limit_of(result), LimitKind::model_calls);
-  EXPECT_EQ(result.counts.output_retries, 0);
-  expect_legal(result.messages);
+  for (const OutputMode mode : {OutputMode::tool, OutputMode::prompted}) {
+    SCOPED_TRACE(name_of(mode));
+    const bool calls_it = mode == OutputMode::tool;
+    const auto model = testkit::recording(scripted(
+        {calls_it ? calls("final_result", R"({"no":1})") : says(R"({"no":1})"), says("never")}));
+    Rig rig(model);
+    RunOptions options = wants_city(mode);
+    options.limits.max_turns = 1;
+    const RunResult result = rig.run("go", options);
+    EXPECT_EQ(limit_of(result), LimitKind::model_calls);
+    EXPECT_EQ(result.counts.output_retries, 0);
+    EXPECT_EQ(model->requests().size(), 1u);
+    expect_legal(result.messages);
+    // Whoever goes on with it begins with the correction.
+    const auto other =
+        calls_it ? scripted({calls("final_result", kOslo)}) : scripted({says(kOslo)});
+    rig.models->add(other);
+    const RunResult more =
+        rig.harness->resume(result.id, "", {.model = other->profile().id()}).wait();
+    EXPECT_EQ(more.output, kOsloJson) << (more.error ? to_string(*more.error) : "");
+  }
 }
 
 // TH 55

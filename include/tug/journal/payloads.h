@@ -282,7 +282,8 @@ struct LimitReached {
 struct OutputRetry {
   std::uint32_t attempt;
   std::string error;
-  std::optional<std::string> reason;   // length | empty | schema | not_final | several
+  std::optional<std::string>
+      reason;  // length | empty | nudge | schema | limit | not_final | several
   std::optional<std::string> call_id;  // the call of final_result that is answered with the error
   std::optional<Json> message;         // what the model is told otherwise
 };
