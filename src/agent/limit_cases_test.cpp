@@ -169,6 +169,50 @@ TEST(LimitCases, ADeadlineStopsAToolAndItsCallHasAResult) {
   EXPECT_EQ(result.tool_calls[0].result.metadata["error_type"].as_string(), "Timeout");
 }
 
+// Waits for a cancel, or for an hour.
+class Dawdles final : public Middleware {
+ public:
+  explicit Dawdles(Around where) : where_(where) {}
+  std::string name() const override { return "dawdles"; }
+  Around around() const noexcept override { return where_; }
+  Task<Result<RunResult>> around_run(Context ctx, RunInput input, NextRun& next) override {
+    co_await sleep_for(std::chrono::hours(1), {ctx.cancel()});
+    auto running = next.run(std::move(input));
+    Result<RunResult> result = co_await std::move(running);
+    co_return result;
+  }
+  Task<Result<ModelTurn>> around_model(Context ctx, ModelRequest request,
+                                       NextModel& next) override {
+    co_await sleep_for(std::chrono::hours(1), {ctx.cancel()});
+    auto asking = next.run(std::move(request));
+    Result<ModelTurn> turn = co_await std::move(asking);
+    co_return turn;
+  }
+  Task<Result<ToolResult>> around_tool(Context ctx, ToolInput input, NextTool& next) override {
+    co_await sleep_for(std::chrono::hours(1), {ctx.cancel()});
+    auto running = next.run(std::move(input));
+    Result<ToolResult> result = co_await std::move(running);
+    co_return result;
+  }
+
+ private:
+  Around where_;
+};
+
+TEST(LimitCases, ADeadlineStopsCodeAroundTheRunToo) {
+  for (const Around where :
+       {Around{true, false, false}, Around{false, true, false}, Around{false, false, true}}) {
+    Rig rig(scripted({calls("look"), says("done")}));
+    give_look(rig);
+    rig.harness->use(std::make_shared<Dawdles>(where));
+    const RunResult result = rig.run("go", {.limits = {.max_time = 2.0}});
+    EXPECT_EQ(limit_of(result), LimitKind::wall_clock) << name_of(result.stop);
+    EXPECT_EQ(result.duration_ms, 2000);
+    EXPECT_EQ(rig.seen->kinds().back(), "run.completed");
+    expect_legal(result.messages);
+  }
+}
+
 TEST(LimitCases, TheShorterOfTimeoutAndMaxTimeCounts) {
   Rig rig(slow(std::chrono::seconds(9), says("late")));
   EXPECT_EQ(rig.run("go", {.limits = {.max_time = 5}, .timeout = 2}).duration_ms, 2000);

@@ -99,11 +99,11 @@ bool is_late(const Context& served) { return !served.budget().check_deadline(ser
 
 // A hook that was stopped with the run has not agreed to the call.
 ToolResult stopped_call(const ToolInput& input, const Context& served) {
+  const bool late = is_late(served);
   ToolResult stopped =
-      served.cancelled()
-          ? ToolResult::error("the run was stopped before the call", "Cancelled")
-          : ToolResult::error("the time of the run was over before the call", "Timeout");
-  if (served.cancelled()) set_metadata(stopped, "cancelled", true);
+      late ? ToolResult::error("the time of the run was over before the call", "Timeout")
+           : ToolResult::error("the run was stopped before the call", "Cancelled");
+  if (!late) set_metadata(stopped, "cancelled", true);
   stopped.call = input.call;
   if (input.tool) stopped.tool = input.tool->name();
   return stopped;
