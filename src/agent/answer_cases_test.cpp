@@ -61,6 +61,35 @@ TEST(EmptyCases, TwoEmptyAnswersAreAnErrorThatKeepsWhatWasThere) {
   EXPECT_EQ(result.messages.size(), 3u);
 }
 
+ModelTurn thinking(Finish finish) {
+  return {.message = Message::make(Role::assistant, {ReasoningPart{.text = "hm"}}),
+          .finish = finish};
+}
+ModelTurn saying(std::string text) { return {.message = Message::assistant(std::move(text))}; }
+
+TEST(EmptyCases, ThoughtsAloneAreNoAnswer) {
+  using Said = std::vector<ModelTurn>;
+  auto model =
+      testkit::recording(std::make_shared<Turns>(Said{thinking(Finish::length), saying("done")}));
+  Rig rig(model);
+  EXPECT_EQ(rig.run("go", {.max_output_tokens = 64}).text, "done");
+  EXPECT_EQ(rig.seen->find(Kind::output_retry)->data["reason"].as_string(), "empty");
+  EXPECT_EQ(model->requests()[1].max_output_tokens, 128);
+  EXPECT_EQ(model->requests()[1].transcript.size(), 1u);
+  Rig never(std::make_shared<Turns>(Said{thinking(Finish::stop)}));
+  const RunResult result = never.run("go");
+  EXPECT_EQ(result.stop, StopReason::error);
+  EXPECT_EQ(result.counts.model_calls, 2);
+}
+
+TEST(EmptyCases, ThoughtsOfATurnThatPausesAreSentBack) {
+  auto model = testkit::recording(
+      std::make_shared<Turns>(std::vector<ModelTurn>{thinking(Finish::pause), saying("done")}));
+  Rig rig(model);
+  EXPECT_EQ(rig.run("go").text, "done");
+  EXPECT_EQ(*model->requests()[1].transcript.back(), *thinking(Finish::pause).message);
+}
+
 ModelTurn nudging(std::string text, std::string nudge) {
   return {.message = Message::assistant(std::move(text)), .nudge = std::move(nudge)};
 }

@@ -60,7 +60,20 @@ OpenCall* code_call_of(RunState& state, const Event& event) {
   return nullptr;
 }
 
+// What the end of a call means beyond its result.
+void count_end(RunState& state, const std::string& tool, const Json& data) {
+  if (data["cancelled"].as_bool()) ++state.counts.cancelled_tool_calls;
+  if (!data["fatal"].as_bool()) return;
+  state.doom = Ending{RunStatus::failed, StopReason::error,
+                      data.contains("error")
+                          ? error_from_json(data["error"])
+                          : Error(ErrorKind::internal,
+                                  "the tool \"" + tool + "\" failed: " + text_of(data, "output"),
+                                  "the tool is set to end the run when it fails")};
+}
+
 void end_code_call(RunState& state, OpenCall& open, const Json& data) {
+  count_end(state, open.call.tool, data);
   state.tool_calls.push_back({.id = open.call.id,
                               .tool = open.call.tool,
                               .arguments = open.args,
@@ -125,7 +138,9 @@ Result<void> refuse_call(RunState& state, const Event& event, std::string_view e
   if (open->started || open->result) return out_of_place(event, "the call is decided already");
   open->result = ToolResult::error(text_of(event.data, "output"), error_type);
   Json& metadata = open->result->metadata;
-  if (const Json* type = event.data.find("error_type")) metadata.set("error_type", *type);
+  for (const char* key : {"error_type", "errors"}) {
+    if (const Json* said = event.data.find(key)) metadata.set(key, *said);
+  }
   if (event.data["retryable"].as_bool()) {
     metadata.set("retry", true);
     metadata.set("retry_kind", metadata["error_type"]);
@@ -158,17 +173,8 @@ Result<void> end_call(RunState& state, const Event& event) {
                             .metadata = data["metadata"]};
   open->duration_ms = data["duration_ms"].as_int().value_or(0);
   if (const Json* kind = data.find("retry_kind")) open->retry_kind = std::string(kind->as_string());
-  if (data["cancelled"].as_bool()) ++state.counts.cancelled_tool_calls;
   count_retry(state, *open, data);
-  if (data["fatal"].as_bool()) {
-    state.doom =
-        Ending{RunStatus::failed, StopReason::error,
-               data.contains("error")
-                   ? error_from_json(data["error"])
-                   : Error(ErrorKind::internal,
-                           "the tool \"" + open->call.tool + "\" failed: " + open->result->content,
-                           "the tool is set to end the run when it fails")};
-  }
+  count_end(state, open->call.tool, data);
   return settle_calls(state);
 }
 

@@ -10,8 +10,10 @@ namespace {
 
 using namespace applying;
 
-bool is_blank(const Message& message) {
-  return std::ranges::all_of(message.parts(), [](const Part& part) {
+// Thoughts alone are no answer; a model that paused among them gets them back, though.
+bool is_blank(const Message& message, Finish finish) {
+  return std::ranges::all_of(message.parts(), [&](const Part& part) {
+    if (std::holds_alternative<ReasoningPart>(part)) return finish != Finish::pause;
     const auto* text = std::get_if<TextPart>(&part);
     return text && text->text.find_first_not_of(" \t\r\n") == std::string::npos;
   });
@@ -65,7 +67,10 @@ Result<void> complete_attempt(RunState& state, const Event& event) {
   const Spending spent = spending_in(event.data);
   add(state.own, spent);
   add(state.subtree, spent);
-  state.used += {.model_calls = 1, .tokens = spent.usage.total(), .cost = spent.cost.nanos()};
+  const Json* counted = event.data.find("counted");
+  state.used +=
+      counted ? amount_from(*counted)
+              : Amount{.model_calls = 1, .tokens = spent.usage.total(), .cost = spent.cost.nanos()};
   if (spent.usage.input_tokens > 0) {
     state.window.prompt_tokens = spent.usage.input_tokens;
     state.window.source = "provider";
@@ -79,7 +84,7 @@ Result<void> complete_attempt(RunState& state, const Event& event) {
   state.finish = finish_from(event.data["finish"].as_string()).value_or(Finish::other);
   state.phase = Phase::admitting;
   // A blank turn is asked for again or ends the run; no provider takes one back.
-  if (is_blank(*event.message)) {
+  if (is_blank(*event.message, state.finish)) {
     ++state.empty_answers;
     state.text.clear();
     if (state.finish == Finish::pause) state.phase = Phase::ready;

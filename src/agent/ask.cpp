@@ -103,7 +103,8 @@ class Asking final : public ModelCore {
       auto making = make_attempt(run_, *asked_, *request);
       Result<ModelTurn> turn = co_await std::move(making);
       if (turn) {
-        cost_ = std::make_unique<Answered>(answered(*asked_, *turn));
+        cost_ = std::make_unique<Answered>(answered(run_, *asked_, *turn));
+        if (!request->keep_raw) cost_->raw = Json();
         co_return turn;
       }
       record_failure(run_, turn.error());
@@ -223,7 +224,7 @@ EndingPtr ending(Ending made) { return std::make_unique<Ending>(std::move(made))
 
 // The end of the run, or nothing when another model is asked.
 [[gnu::noinline]] EndingPtr give_up(LiveRun& run, const Error& error) {
-  if (run.ctx.cancelled()) return ending(cancelled_ending(run));
+  if (is_cancelled(run)) return ending(cancelled_ending(run));
   auto in_time = run.ctx.budget().check_deadline(run.ctx.loop().now());
   const Limit* limit = in_time ? error.detail_if<Limit>() : in_time.error().detail_if<Limit>();
   if (limit) {
@@ -235,6 +236,13 @@ EndingPtr ending(Ending made) { return std::make_unique<Ending>(std::move(made))
 }
 
 }  // namespace
+
+bool is_cancelled(const LiveRun& run) {
+  if (!run.ctx.cancelled()) return false;
+  const CancelReason* reason = run.ctx.cancel_reason();
+  if (!reason || reason->why != CancelReason::Why::deadline) return true;
+  return run.ctx.budget().check_deadline(run.ctx.loop().now()).has_value();
+}
 
 Ending cancelled_ending(const LiveRun& run) {
   const CancelReason* reason = run.ctx.cancel_reason();

@@ -15,5 +15,7 @@ Task<std::unique_ptr<Ending>> ask(LiveRun& run);
 // How a run ends that cannot get a turn because of `error`.
 Ending ending_after(const LiveRun& run, const Error& error);
 Ending cancelled_ending(const LiveRun& run);
+// By whoever; not by its own time, which is a limit.
+bool is_cancelled(const LiveRun& run);
 
 }  // namespace tug

@@ -78,14 +78,29 @@ void hold_again(LiveRun& run) {
   }
 }
 
-Json amount_json(const Answered& cost) {
-  const std::int64_t nanos = cost.cost ? cost.cost->nanos() : 0;
-  return Json::object({{"model_calls", 1}, {"tokens", cost.usage.total()}, {"cost", nanos}});
+bool uses_guess(const LiveRun& run, const Answered& cost) {
+  const Budget& budget = run.ctx.budget();
+  return cost.guess && (budget.left(LimitKind::tokens) || budget.left(LimitKind::cost));
 }
 
-Amount spent(const Answered& cost) {
+// A limit that only counted what providers tell would not hold where one tells nothing.
+Amount spent(const LiveRun& run, const Answered& cost) {
+  if (uses_guess(run, cost)) return *cost.guess;
   return {
       .model_calls = 1, .tokens = cost.usage.total(), .cost = cost.cost ? cost.cost->nanos() : 0};
+}
+
+Amount guessed(const LiveRun& run, const ModelProfile& profile, const ModelTurn& turn) {
+  const std::size_t bytes = turn.message ? turn.message->size() : 0;
+  const Usage usage{.input_tokens = run.state.window.prompt_tokens,
+                    .output_tokens = estimate_tokens(bytes)};
+  Amount amount{.model_calls = 1, .tokens = usage.total()};
+  if (turn.cost) {
+    amount.cost = turn.cost->nanos();
+  } else if (profile.price) {
+    amount.cost = estimate_cost(*profile.price, usage).nanos();
+  }
+  return amount;
 }
 
 // The bytes go beside the records: no observer ever sees them in an event.
@@ -165,7 +180,7 @@ Task<Result<ModelTurn>> make_attempt(LiveRun& run, const AskedModel& asked,
   co_return Failure(*std::move(thrown));
 }
 
-Answered answered(const AskedModel& asked, ModelTurn& turn) {
+Answered answered(const LiveRun& run, const AskedModel& asked, ModelTurn& turn) {
   const ModelProfile& profile = asked.model->profile();
   Answered answered{.model = asked.id, .usage = turn.usage, .cost = turn.cost};
   if (!turn.model.empty() && turn.model != profile.name) {
@@ -174,6 +189,7 @@ Answered answered(const AskedModel& asked, ModelTurn& turn) {
   if (!answered.cost) {
     answered.cost = profile.price ? estimate_cost(*profile.price, turn.usage) : Cost::unknown();
   }
+  if (turn.usage.total() == 0) answered.guess = guessed(run, profile, turn);
   answered.raw = std::exchange(turn.raw, Json());
   return answered;
 }
@@ -194,7 +210,9 @@ void record_answer(LiveRun& run, ModelTurn turn, Answered cost) {
   said.duration_ms = milliseconds(run.ctx.loop().wall() - open.started);
   said.response = keep_raw(run, cost.raw);
   if (!turn.nudge.empty()) said.nudge = std::move(turn.nudge);
-  const Amount over = run.hold.settle(spent(cost));
+  const Amount counted = spent(run, cost);
+  if (uses_guess(run, cost)) said.counted = to_json(counted);
+  const Amount over = run.hold.settle(counted);
   if (over != Amount{}) said.over = to_json(over);
   record(run, Kind::model_completed, said, std::move(message));
   if (said.response) run.state.responses.back().raw = std::move(cost.raw);
@@ -214,12 +232,13 @@ void record_failure(LiveRun& run, const Error& error) {
 void record_set_aside(LiveRun& run, const Error& error, const Answered& cost) {
   const OpenAttempt& open = *run.state.attempt;
   const CallId call(open.call);
-  run.hold.settle(spent(cost));
+  const Amount counted = spent(run, cost);
+  run.hold.settle(counted);
   payload::ModelFailed failed{.call = open.call,
                               .attempt = open.attempt,
                               .error = error_data(error),
                               .usage = cost.usage,
-                              .spent = amount_json(cost),
+                              .spent = to_json(counted),
                               .superseded = true};
   failed.cost = cost.cost;
   record(run, Kind::model_failed, failed);

@@ -29,8 +29,9 @@ struct Answered {
   Usage usage;
   std::optional<Cost> cost;
   Json raw;
+  std::optional<Amount> guess;  // where the provider tells no usage: what it must have been
 };
-Answered answered(const AskedModel& asked, ModelTurn& turn);
+Answered answered(const LiveRun& run, const AskedModel& asked, ModelTurn& turn);
 
 // The partners of the open attempt.
 void record_answer(LiveRun& run, ModelTurn turn, Answered cost);

@@ -1,5 +1,5 @@
 // The built-in middleware in whole runs.
-#include "agent/testing.h"
+#include "agent/cases_testing.h"
 #include "tug/middleware/dynamic_prompt.h"
 #include "tug/middleware/message_trim.h"
 #include "tug/middleware/no_progress.h"
@@ -75,6 +75,40 @@ TEST(BuiltInMiddleware, ASecretIsNeitherStreamedNorKept) {
   EXPECT_EQ(result.messages.back()->text(), "the [redacted] is out");
 }
 
+TEST(BuiltInMiddleware, TheReplyThatASecretCameInIsNotKeptEither) {
+  const ModelTurn told{.message = Message::assistant("the secret"),
+                       .raw = Json::object({{"content", "the secret"}})};
+  Rig plain(std::make_shared<Turns>(std::vector<ModelTurn>{told}));
+  EXPECT_EQ(plain.run("hi").responses, std::vector<Json>{told.raw});
+  Rig rig(std::make_shared<Turns>(std::vector<ModelTurn>{told}));
+  rig.harness->use(make_redaction({"secret"}));
+  const RunResult result = rig.run("hi");
+  EXPECT_EQ(result.text, "the [redacted]");
+  EXPECT_TRUE(result.responses.empty());
+  EXPECT_FALSE(rig.seen->find(Kind::model_completed)->data.contains("response"));
+}
+
+TEST(BuiltInMiddleware, ASecretInWhatAToolSaysBesideItsResultIsMaskedToo) {
+  Rig rig(scripted({calls("look"), says("done")}));
+  rig.harness->inline_tool("look", "Looks", [] {
+    ToolResult result = ToolResult::text("fine");
+    result.metadata = *parse_json(R"({"a":["a secret",1],"b":{"c":"secret"}})");
+    return result;
+  });
+  rig.harness->use(make_redaction({"secret"}));
+  EXPECT_EQ(rig.run("hi").tool_calls.at(0).result.metadata,
+            *parse_json(R"({"a":["a [redacted]",1],"b":{"c":"[redacted]"}})"));
+}
+
+TEST(BuiltInMiddleware, AToolThatIsNotThereIsNotAskedForForEver) {
+  Rig rig(scripted({again(calls("ghost"))}));
+  give_look(rig);
+  rig.harness->use(make_no_progress());
+  const RunResult result = rig.run("hi");
+  EXPECT_EQ(result.stop, StopReason::error);
+  EXPECT_EQ(result.counts.model_calls, 3);
+}
+
 TEST(BuiltInMiddleware, ABadAnswerIsSetAsideAndTheGoodOneIsTheOnlyOneKept) {
   const auto check = [](const ModelTurn& turn) {
     return turn.message->text() == "good" ? "" : "say good";
@@ -92,6 +126,22 @@ TEST(BuiltInMiddleware, ABadAnswerIsSetAsideAndTheGoodOneIsTheOnlyOneKept) {
   EXPECT_EQ(failed.status, RunStatus::failed);
   ASSERT_TRUE(failed.error);
   EXPECT_EQ(failed.error->message(), "the final answer is not valid: say good");
+}
+
+TEST(BuiltInMiddleware, AnAnswerByFinalResultIsCheckedToo) {
+  const auto check = [](const ModelTurn& turn) -> std::string {
+    return contains(turn.message->tool_calls()[0]->arguments, "2") ? "" : "more";
+  };
+  auto model = recording(profiled({.name = "m"}, {calls("final_result", R"({"value":1})"),
+                                                  calls("final_result", R"({"value":2})")}));
+  Rig rig(model);
+  rig.harness->use(make_output_validation(check));
+  const RunResult result = rig.run("hi", {.output_schema = *parse_json(R"({"type":"integer"})"),
+                                          .output_mode = OutputMode::tool});
+  EXPECT_EQ(result.output, Json(2));
+  ASSERT_EQ(model->requests().size(), 2u);
+  EXPECT_TRUE(contains(model->requests()[1].transcript.back()->text(), "more"));
+  EXPECT_EQ(result.messages.size(), 3u);
 }
 
 TEST(BuiltInMiddleware, TheRunKeepsWhatARequestWasTrimmedOf) {

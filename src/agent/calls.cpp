@@ -51,6 +51,7 @@ void record_invalid(LiveRun& run, const ToolCall& call, const Tool& tool,
                                    .error = error.message(),
                                    .output = std::move(told.content)};
   invalid.error_type = std::string(told.metadata["error_type"].as_string());
+  if (const Json* errors = told.metadata.find("errors")) invalid.errors = *errors;
   invalid.retryable = true;
   invalid.used = retries_used(run, call.tool);
   invalid.budget = run.plan->retries_of(tool);
@@ -233,9 +234,19 @@ void admit(LiveRun& run) {
 
 void refuse_cut_calls(LiveRun& run) {
   std::vector<ToolCall> calls;
+  std::int64_t counted = 0;
   for (const OpenCall& open : run.state.calls) {
-    if (!open.started && !open.result) calls.push_back(open.call);
+    if (open.started || open.result) continue;
+    calls.push_back(open.call);
+    counted += !is_final(run, open.call);
   }
+  // They are not run, but they count, so they are held like others.
+  auto hold = run.ctx.budget().hold({.tool_calls = counted});
+  if (!hold) {
+    record_limit(run, *hold.error().detail_if<Limit>());
+    return;
+  }
+  hold->settle(hold->amount());
   constexpr std::string_view kWhy =
       "The turn was cut before this call was complete, so it was not run. Send it again, smaller.";
   for (const ToolCall& call : calls) {
@@ -247,8 +258,6 @@ void refuse_cut_calls(LiveRun& run) {
                                   .call_id = call.id.text()});
       continue;
     }
-    // A fold counts them, so they are counted here.
-    run.ctx.budget().charge({.tool_calls = 1});
     record(run, Kind::tool_invalid_args,
            payload::ToolInvalidArgs{.call_id = call.id.text(),
                                     .tool = call.tool,

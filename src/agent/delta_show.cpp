@@ -1,5 +1,7 @@
 #include "agent/delta_show.h"
 
+#include <algorithm>
+
 #include "tug/core/extract_json.h"
 #include "tug/journal/journal.h"
 
@@ -18,7 +20,7 @@ void DeltaShow::on_delta(const ModelEvent& event) {
     data.set("reasoning", reasoning->text);
   } else if (const auto* call = std::get_if<ToolCallDelta>(&event)) {
     const Seq seq = run_.state.offset + open.seq;
-    Json piece = Json::object({{"call_id", make_call_id(seq, call->index).text()}});
+    Json piece = Json::object({{"call_id", make_call_id(seq, place_of(call->index)).text()}});
     if (!call->tool.empty()) piece.set("tool", call->tool);
     piece.set("arguments", call->arguments);
     data.set("tool_call", std::move(piece));
@@ -27,6 +29,14 @@ void DeltaShow::on_delta(const ModelEvent& event) {
   }
   run_.ctx.emit_live(Kind::model_delta, std::move(data));
   if (run_.plan->output) show_output(event);
+}
+
+// The turn counts its calls in this order, whatever numbers a provider or a filter left them.
+std::uint32_t DeltaShow::place_of(std::uint32_t index) {
+  const auto found = std::ranges::find(calls_, index);
+  const auto place = static_cast<std::uint32_t>(found - calls_.begin());
+  if (found == calls_.end()) calls_.push_back(index);
+  return place;
 }
 
 // Read anew when it has grown by an eighth: all the reading together costs a few times the answer.

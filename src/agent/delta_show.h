@@ -1,7 +1,9 @@
 // What is shown of an answer while it comes.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "agent/run_tree.h"
 #include "tug/model/model.h"
@@ -16,13 +18,15 @@ class DeltaShow final : public DeltaObserver {
   void on_delta(const ModelEvent& event) override;
 
  private:
+  std::uint32_t place_of(std::uint32_t index);
   void show_output(const ModelEvent& event);
 
   LiveRun& run_;
-  std::string answer_;         // of a structured answer, as far as it has come
-  std::size_t looked_at_ = 0;  // how much of it was there when it was last read
-  Json shown_;                 // what was shown last
-  bool is_final_ = false;      // the call that is coming is final_result
+  std::vector<std::uint32_t> calls_;  // by their index, in the order in which they came
+  std::string answer_;                // of a structured answer, as far as it has come
+  std::size_t looked_at_ = 0;         // how much of it was there when it was last read
+  Json shown_;                        // what was shown last
+  bool is_final_ = false;             // the call that is coming is final_result
 };
 
 }  // namespace tug

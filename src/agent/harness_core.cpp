@@ -86,7 +86,11 @@ void HarnessCore::add(Result<ToolPtr> tool) {
   std::scoped_lock lock(mutex_);
   usual_.reset();
   if (tool) {
-    if (const Tool* other = tools_.find((*tool)->name())) tool = taken_twice(*other, **tool);
+    const std::string name = (*tool)->name();
+    if (const Tool* other = tools_.find(name)) {
+      tool = taken_twice(*other, **tool);
+      if (!bad_tool_) taken_twice_ = name;
+    }
   }
   if (tool) {
     tools_.add(*std::move(tool));
@@ -98,6 +102,11 @@ void HarnessCore::add(Result<ToolPtr> tool) {
 bool HarnessCore::remove(std::string_view name) {
   std::scoped_lock lock(mutex_);
   usual_.reset();
+  // Nothing is taken twice any more.
+  if (!name.empty() && name == taken_twice_) {
+    taken_twice_.clear();
+    bad_tool_.reset();
+  }
   return tools_.remove(name);
 }
 

@@ -101,7 +101,8 @@ class HarnessCore {
   ToolSet tools_;
   std::vector<MiddlewarePtr> middleware_;
   std::optional<Error> bad_tool_;
-  RunPlanPtr usual_;  // of runs without options of their own
+  std::string taken_twice_;  // the name, where that is what is wrong
+  RunPlanPtr usual_;         // of runs without options of their own
   std::vector<std::weak_ptr<RunShared>> live_;
   std::size_t swept_ = 0;  // how many lived when the ended ones last went
   bool closed_ = false;

@@ -1,7 +1,7 @@
 // Hooks as users of a harness know them: the cases of the seeds, against the public face.
 #include <filesystem>
 
-#include "agent/testing.h"
+#include "agent/cases_testing.h"
 #include "tug/core/sync.h"
 #include "tug/middleware/command_hook.h"
 #include "tug/middleware/control.h"
@@ -396,6 +396,25 @@ TEST(HookCases, AShellCommandGuardsATool) {
   EXPECT_EQ(result.text, "done");
   const auto told = model->requests().at(1).transcript.back()->tool_results();
   EXPECT_NE(told.at(0)->content.find("guarded"), std::string::npos) << told.at(0)->content;
+}
+
+TEST(HookCases, AShellCommandDoesNotOutlastTheTimeOfTheRun) {
+  for (const bool strict : {false, true}) {
+    HarnessOptions options{.seed = 7, .models = make_models()};
+    auto model = scripted({calls("a"), says("done")});
+    options.model = model->profile().id();
+    options.models->add(model);
+    Harness harness(std::move(options));
+    int ran = 0;
+    harness.inline_tool("a", "A", [&ran] { return ++ran; });
+    harness.use(hooks({make_command_hook(
+        {.event = HookEvent::before_tool_call, .command = "sleep 30", .strict = strict})}));
+    const RunResult result = harness.run("go", {.limits = {.max_time = 0.2}});
+    EXPECT_EQ(limit_of(result), LimitKind::wall_clock) << name_of(result.stop);
+    EXPECT_EQ(ran, 0) << "nobody has agreed to the call";
+    EXPECT_LT(result.duration_ms, 20'000);
+    expect_legal(result.messages);
+  }
 }
 
 // --- TinyAgents 21, B10, B19 ---------------------------------------------------------------

@@ -7,6 +7,7 @@
 #include "agent/tool_chain.h"
 #include "core/try.h"
 #include "tools/envelope.h"
+#include "tug/core/error_json.h"
 #include "tug/core/sync.h"
 #include "tug/journal/journal.h"
 #include "tug/tools/invoke.h"
@@ -16,8 +17,10 @@ namespace {
 
 // The tool in whose invocation the caller stands; null outside of any.
 const ToolSpec* calling_tool(const Context& ctx) {
-  if (const ToolSpec* tool = ctx.tool()) return tool;
-  return ctx.has_other_target() ? ctx.target().tool() : nullptr;
+  ConstContext at = ctx;
+  if (!at.tool() && ctx.has_other_target()) at = ctx.target();
+  while (!at.tool() && at.kind() != NodeKind::run && at.parent()) at = at.parent();
+  return at.tool();
 }
 
 ToolResult refused(std::string why, std::string_view error_type) {
@@ -43,7 +46,7 @@ class CodeCall {
   CodeCall(const CodeCall&) = delete;
   CodeCall& operator=(const CodeCall&) = delete;
   ~CodeCall() {
-    if (open_) end(refused("the call was left unfinished", "Exception"));
+    if (open_) end(refused("the call was left unfinished", "Exception"), {});
   }
 
   void start(LiveRun& run, const Context& ctx, const Tool& tool, const Json& args) {
@@ -65,11 +68,12 @@ class CodeCall {
   const CallId& id() const noexcept { return id_; }
   Seq seq() const noexcept { return seq_; }
 
-  void end(const ToolResult& result) {
+  // Without a verdict of those around the tool it is what the result says.
+  void end(const ToolResult& result, CallVerdict verdict) {
     open_ = false;
     LiveRun* run = tree_->find(run_);
     if (!run || run->state.ending) return;
-    const CallVerdict verdict = verdict_on(result);
+    if (!verdict.settled) verdict = verdict_on(result);
     payload::ToolEnded ended{.call_id = id_.text(),
                              .tool = tool_,
                              .index = 0,
@@ -80,7 +84,10 @@ class CodeCall {
     if (!result.ok) {
       if (verdict.error_type == "OutcomeUnknown") kind = Kind::tool_outcome_unknown;
       ended.error_type = verdict.error_type;
+      if (verdict.error_type == "ToolCallCancelled") ended.cancelled = true;
     }
+    if (verdict.fatal) ended.fatal = true;
+    if (verdict.error) ended.error = to_json(*verdict.error);
     if (!result.metadata.is_null()) ended.metadata = result.metadata;
     record(*run, kind, ended);
   }
@@ -127,7 +134,7 @@ Task<ToolResult> call_from_code(Context ctx, ToolPtr tool, Json args, InvokeSeed
                           .inherit = std::move(seed.inherit)});
   if (!child) {
     ToolResult failed = refused(to_string(child.error()), "Exception");
-    call.end(failed);
+    call.end(failed, {});
     co_return failed;
   }
   ctx.add_frame(tool->name(), *valid);
@@ -137,7 +144,7 @@ Task<ToolResult> call_from_code(Context ctx, ToolPtr tool, Json args, InvokeSeed
     Result<void> written = co_await std::move(durable);
     if (!written) {
       ToolResult failed = refused(written.error().message(), "Cancelled");
-      call.end(failed);
+      call.end(failed, {});
       co_return failed;
     }
   }
@@ -147,7 +154,7 @@ Task<ToolResult> call_from_code(Context ctx, ToolPtr tool, Json args, InvokeSeed
   chain.insert(chain.end(), seed.middleware.begin(), seed.middleware.end());
   auto running = through_middleware(chain, made, 0, verdict);
   ToolResult result = co_await std::move(running);
-  call.end(result);
+  call.end(result, verdict);
   co_return result;
 }
 

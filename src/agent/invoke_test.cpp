@@ -3,6 +3,7 @@
 
 #include "agent/crash_testing.h"
 #include "tug/journal/journal.h"
+#include "tug/middleware/hooks.h"
 
 namespace tug {
 namespace {
@@ -95,6 +96,19 @@ TEST_F(FromCode, AToolCallsOnlyWhatItIsAllowedTo) {
   EXPECT_EQ(result.counts.tool_calls, 1);
 }
 
+TEST_F(FromCode, ADetachedCallIsNoWayAroundThat) {
+  const RunResult result = run(
+      [](Context ctx) -> Task<std::string> {
+        const DetachedCall call = invoke_detached(ctx, "shout", Json::object({{"text", "hi"}}));
+        auto waiting = call.result();
+        const ToolResult given = co_await std::move(waiting);
+        co_return given.content;
+      },
+      {}, {.allowed_tools = std::vector<std::string>{"read"}});
+  EXPECT_EQ(result.messages[2]->tool_results()[0]->content, R"("outer" may not call "shout")");
+  EXPECT_EQ(result.counts.tool_calls, 1);
+}
+
 TEST_F(FromCode, TheSeedReachesTheCallAndNothingElse) {
   Json seen;
   rig.harness->tool(
@@ -139,6 +153,35 @@ TEST_F(FromCode, MiddlewareOfTheRunAndOfTheSeedStandsAroundIt) {
     co_return result.content;
   });
   EXPECT_EQ(all, (std::vector<std::string>{"run outer", "run shout", "seed shout"}));
+}
+
+Hook hook_on_shout(HookFunction handler) {
+  Hook hook;
+  hook.event = HookEvent::before_tool_call;
+  hook.tools = std::vector<std::string>{"shout"};
+  hook.handler = std::move(handler);
+  return hook;
+}
+
+TEST_F(FromCode, ACallThatAHookDeniesCountsAsCancelled) {
+  const auto no = [](const HookInput&) -> Result<HookReply> { return deny("not now"); };
+  rig.harness->use(*make_hooks({hook_on_shout(no)}));
+  const RunResult result = run(shout);
+  EXPECT_EQ(result.text, "done");
+  EXPECT_EQ(result.counts.cancelled_tool_calls, 1);
+}
+
+TEST_F(FromCode, AStrictHookThatFailsEndsTheRunWhoeverMadeTheCall) {
+  Hook strict = hook_on_shout(
+      [](const HookInput&) -> Result<HookReply> { return fail(ErrorKind::internal, "broken"); });
+  strict.strict = true;
+  rig.harness->use(*make_hooks({strict}));
+  const RunResult result = run(shout);
+  EXPECT_EQ(result.stop, StopReason::error);
+  EXPECT_EQ(result.counts.model_calls, 1);
+  EXPECT_TRUE(result.error->message().find("broken") != std::string::npos)
+      << to_string(*result.error);
+  expect_legal(result.messages);
 }
 
 TEST_F(FromCode, ADetachedCallBelongsToTheRunAndIsJoinedBeforeItEnds) {

@@ -96,6 +96,17 @@ TEST(LimitCases, ABatchIsAUnitOfWhichNothingStartsAndNothingIsCounted) {
   EXPECT_EQ(warnings_in(*rig.seen), std::vector<std::string>{});
 }
 
+TEST(LimitCases, ABatchThatWasCutCountsAndIsCheckedBeforeItDoes) {
+  Rig rig(scripted({cut(calls({{"a", "look", "{}"}, {"b", "look", "{}"}})), says("done")}));
+  give_look(rig);
+  const RunResult result = rig.run("go", {.limits = {.max_tool_calls = 1}});
+  EXPECT_EQ(result.stop, StopReason::limit_reached);
+  EXPECT_EQ(limit_of(result), LimitKind::tool_calls);
+  EXPECT_EQ(result.counts.tool_calls, 0);
+  EXPECT_EQ(result.counts.model_calls, 1);
+  expect_legal(result.messages);
+}
+
 TEST(LimitCases, ABatchThatFitsExactlyRuns) {
   Rig rig(scripted({calls({{"a", "look", "{}"}, {"b", "look", "{}"}}), says("done")}));
   give_look(rig);
@@ -158,6 +169,50 @@ TEST(LimitCases, ADeadlineStopsAToolAndItsCallHasAResult) {
   EXPECT_EQ(result.tool_calls[0].result.metadata["error_type"].as_string(), "Timeout");
 }
 
+// Waits for a cancel, or for an hour.
+class Dawdles final : public Middleware {
+ public:
+  explicit Dawdles(Around where) : where_(where) {}
+  std::string name() const override { return "dawdles"; }
+  Around around() const noexcept override { return where_; }
+  Task<Result<RunResult>> around_run(Context ctx, RunInput input, NextRun& next) override {
+    co_await sleep_for(std::chrono::hours(1), {ctx.cancel()});
+    auto running = next.run(std::move(input));
+    Result<RunResult> result = co_await std::move(running);
+    co_return result;
+  }
+  Task<Result<ModelTurn>> around_model(Context ctx, ModelRequest request,
+                                       NextModel& next) override {
+    co_await sleep_for(std::chrono::hours(1), {ctx.cancel()});
+    auto asking = next.run(std::move(request));
+    Result<ModelTurn> turn = co_await std::move(asking);
+    co_return turn;
+  }
+  Task<Result<ToolResult>> around_tool(Context ctx, ToolInput input, NextTool& next) override {
+    co_await sleep_for(std::chrono::hours(1), {ctx.cancel()});
+    auto running = next.run(std::move(input));
+    Result<ToolResult> result = co_await std::move(running);
+    co_return result;
+  }
+
+ private:
+  Around where_;
+};
+
+TEST(LimitCases, ADeadlineStopsCodeAroundTheRunToo) {
+  for (const Around where :
+       {Around{true, false, false}, Around{false, true, false}, Around{false, false, true}}) {
+    Rig rig(scripted({calls("look"), says("done")}));
+    give_look(rig);
+    rig.harness->use(std::make_shared<Dawdles>(where));
+    const RunResult result = rig.run("go", {.limits = {.max_time = 2.0}});
+    EXPECT_EQ(limit_of(result), LimitKind::wall_clock) << name_of(result.stop);
+    EXPECT_EQ(result.duration_ms, 2000);
+    EXPECT_EQ(rig.seen->kinds().back(), "run.completed");
+    expect_legal(result.messages);
+  }
+}
+
 TEST(LimitCases, TheShorterOfTimeoutAndMaxTimeCounts) {
   Rig rig(slow(std::chrono::seconds(9), says("late")));
   EXPECT_EQ(rig.run("go", {.limits = {.max_time = 5}, .timeout = 2}).duration_ms, 2000);
@@ -217,6 +272,29 @@ TEST(LimitCases, AnAnswerThatCostMoreThanWasHeldIsCountedAndStopsTheNext) {
   EXPECT_EQ(rig.seen->find(Kind::limit_reached)->data["used"].as_int(), 50'100);
 }
 
+TEST(LimitCases, AProviderThatTellsNoUsageIsCountedByWhatItMustHaveBeen) {
+  const auto calls_made = [](RunLimits limits) {
+    ModelProfile profile{.name = "silent"};
+    profile.price = Price{.input = 1'000'000, .output = 10'000'000};
+    Rig rig(profiled(profile, {again(calls("look"))}));
+    give_look(rig);
+    limits.max_turns = 60;
+    const RunResult result = rig.run("go", {.limits = limits, .max_output_tokens = 300});
+    EXPECT_EQ(result.stop, StopReason::limit_reached);
+    EXPECT_EQ(result.usage, Usage{}) << "what nobody told is not made up";
+    EXPECT_EQ(rig.seen->find(Kind::model_completed)->data.contains("counted"),
+              limits.max_tokens || limits.max_cost);
+    return std::pair(limit_of(result), result.counts.model_calls);
+  };
+  const auto [tokens, by_tokens] = calls_made({.max_tokens = 2000});
+  EXPECT_EQ(tokens, LimitKind::tokens);
+  EXPECT_LT(by_tokens, 60);
+  const auto [cost, by_cost] = calls_made({.max_cost = 0.005});
+  EXPECT_EQ(cost, LimitKind::cost);
+  EXPECT_LT(by_cost, 60);
+  EXPECT_EQ(calls_made({}).second, 60);
+}
+
 // TH 3
 TEST(LimitCases, ZeroToolCallsIsNoLimitForAnAnswerWithoutThem) {
   Rig rig(scripted({says("done")}));
@@ -264,15 +342,15 @@ TEST(LimitCases, EightLevelsBelowTheRootAreAllowedAndANinthIsNot) {
 }
 
 // Four children at once, each of which would go on for ever.
-ModelPtr four_children() {
+std::vector<ScriptTurn> four_children_turns() {
   ScriptTurn more = again(used(calls("look"), 20, 200));
   more.delay_ms = 10;
-  return scripted({calls({{"a", "child", "{}"},
-                          {"b", "child", "{}"},
-                          {"c", "child", "{}"},
-                          {"d", "child", "{}"}}),
-                   more});
+  return {
+      calls(
+          {{"a", "child", "{}"}, {"b", "child", "{}"}, {"c", "child", "{}"}, {"d", "child", "{}"}}),
+      more};
 }
+ModelPtr four_children() { return scripted(four_children_turns()); }
 
 TEST(LimitCases, ChildrenAtOnceNeverPassALimitOfModelCallsAtTheRoot) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
@@ -315,6 +393,22 @@ TEST(LimitCases, ChildrenAtOnceNeverPassALimitOfTokensAtTheRoot) {
     EXPECT_EQ(limit_of(result), LimitKind::tokens) << "seed " << seed;
     EXPECT_LE(result.usage.total(), 3000) << "seed " << seed;
     EXPECT_GT(result.usage.total(), 1000) << "seed " << seed;
+  }
+}
+
+TEST(LimitCases, ChildrenAtOnceNeverPassALimitOfCostAtTheRoot) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    ModelProfile profile{.name = "priced"};
+    profile.price = Price{.input = 1'000'000, .output = 10'000'000};
+    Rig rig(profiled(profile, four_children_turns()), seed);
+    std::vector<RunResult> children;
+    give_look(rig);
+    give_child(rig, children);
+    const RunResult result =
+        rig.run("go", {.limits = {.max_cost = 0.02}, .max_output_tokens = 300});
+    EXPECT_EQ(limit_of(result), LimitKind::cost) << "seed " << seed;
+    EXPECT_LE(result.cost.nanos(), 20'000'000) << "seed " << seed;
+    EXPECT_GT(result.cost.nanos(), 10'000'000) << "seed " << seed;
   }
 }
 

@@ -297,6 +297,36 @@ TEST(DeltaFilterCases, WhatAFilterTookOutIsNowhere) {
   }
 }
 
+class WithoutTheFirstCall final : public DeltaFilter {
+ public:
+  void push(ModelEvent delta, std::vector<ModelEvent>& out) override {
+    const auto* call = std::get_if<ToolCallDelta>(&delta);
+    if (!call || call->index != 0) out.push_back(std::move(delta));
+  }
+  void flush(std::vector<ModelEvent>&) override {}
+};
+
+TEST(DeltaFilterCases, ACallThatIsLeftHasOneIdInTheStreamAndInTheTurn) {
+  ScriptTurn two = calls({{"a", "look", "{}"}, {"b", "look", "{}"}});
+  two.chunks = 2;
+  Rig rig(scripted({two, says("done")}));
+  give_look(rig);
+  auto drops = probe("drops");
+  drops->before_model = [](Context&, ModelRequest& request) {
+    request.filters.push_back([] { return std::make_unique<WithoutTheFirstCall>(); });
+  };
+  rig.harness->use(drops);
+  const RunResult result = rig.run("go");
+  ASSERT_EQ(result.tool_calls.size(), 1u);
+  std::size_t shown = 0;
+  for (const Event* event : events_of(*rig.seen, Kind::model_delta)) {
+    if (!event->data.contains("tool_call")) continue;
+    ++shown;
+    EXPECT_EQ(event->data["tool_call"]["call_id"], Json(result.tool_calls[0].id.text()));
+  }
+  EXPECT_GT(shown, 0u);
+}
+
 TEST(DeltaFilterCases, ARetriedAttemptHasAFreshOne) {
   ScriptTurn broken = says("half of a sec");
   broken.chunks = 4;

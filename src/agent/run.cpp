@@ -7,6 +7,7 @@
 #include "agent/decide.h"
 #include "agent/recovery.h"
 #include "middleware/chain.h"
+#include "tug/core/scope.h"
 #include "tug/journal/journal.h"
 
 namespace tug {
@@ -93,7 +94,7 @@ std::optional<Ending> check_control(LiveRun& run) {
 std::optional<Ending> checkpoint(LiveRun& run) {
   const RunState& state = run.state;
   if (state.limit) return Ending{RunStatus::completed, StopReason::limit_reached, state.limit};
-  if (run.ctx.cancelled()) return cancelled_ending(run);
+  if (is_cancelled(run)) return cancelled_ending(run);
   auto in_time = run.ctx.budget().check_deadline(run.ctx.loop().now());
   if (!in_time) {
     record_limit(run, *in_time.error().detail_if<Limit>());
@@ -222,6 +223,10 @@ void tell_of_error(LiveRun& run) {
 }
 
 Task<void> drive_inside(LiveRun& run) {
+  // The loop's own waits end with the time of the run; those of code around it end like this.
+  const Instant late = run.ctx.budget().deadline(run.ctx.loop().now());
+  std::optional<detail::DeadlineGuard> guard;
+  if (late != kNever) guard.emplace(run.ctx.loop(), late, run.ctx.cancel());
   Segment segment(run);
   RunInput input{.prompt = run.state.told, .resumed = run.ctx.resumed()};
   auto around = around_run(run.plan->middleware, run.ctx, std::move(input), segment);

@@ -408,6 +408,17 @@ TEST(ToolListCases, ARemovedNameMayBeUsedAgain) {
   EXPECT_EQ(rig.run("go").tool_calls.at(0).result.content, "go");
 }
 
+TEST(ToolListCases, RemovingANameThatWasTakenTwiceMakesTheHarnessUsableAgain) {
+  Rig rig(scripted({calls("shout", kGo), says("done")}));
+  const auto whisper = [](const Words& words) { return words.text; };
+  rig.harness->inline_tool("shout", "Shouts", shout);
+  rig.harness->inline_tool("shout", "Whispers", whisper);
+  EXPECT_EQ(rig.run("go").status, RunStatus::failed);
+  EXPECT_TRUE(rig.harness->remove("shout"));
+  rig.harness->inline_tool("shout", "Whispers", whisper);
+  EXPECT_EQ(rig.run("go").tool_calls.at(0).result.content, "go");
+}
+
 TEST(ToolListCases, FinalResultIsNoNameForATool) {
   Rig rig(scripted({says("never")}));
   rig.harness->inline_tool("final_result", "Takes the answer", shout);

@@ -42,6 +42,10 @@ TEST(ToolRetryCases, AMissingFieldIsNamedWithTheSchemaAndTheToolIsNotRun) {
   EXPECT_TRUE(contains(told(*model, 1)[0]->content, "\"required\":[\"text\"]"))
       << told(*model, 1)[0]->content;
   EXPECT_EQ(error_type_of(result.tool_calls[0]), "ValidationError");
+  const Json& errors = result.tool_calls[0].result.metadata["errors"];
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_TRUE(contains(errors.items()[0]["message"].as_string(), "text")) << print_json(errors);
+  EXPECT_EQ(rig.seen->find(Kind::tool_invalid_args)->data["errors"], errors);
   EXPECT_EQ(rig.seen->count(Kind::tool_started), 1u);
 }
 

@@ -170,6 +170,31 @@ a blob that the record names by its SHA-256; readers of the stream never see the
 ## Kinds
 )";
 
+constexpr std::string_view kTail = R"(
+## Error types
+
+`error_type`, in the events above and in the `metadata` of a result that is not ok, is one of these. A tool may
+give a word of its own instead.
+
+| error_type | the call |
+| --- | --- |
+| `InvalidArguments` | had arguments that are no JSON object; the model may repair it |
+| `ValidationError` | had arguments that do not fit the schema: `errors` has each with its path; may be repaired |
+| `ModelRetry` | was refused by the tool itself, which wants it repaired |
+| `UnknownTool` | named a tool that is not there |
+| `ToolCallCancelled` | was refused by a hook or a middleware |
+| `ApprovalRejected` | was denied by a rule or a person |
+| `Timeout` | took longer than it may, or than its run may |
+| `Cancelled` | was stopped with its run, or was open when the run ended |
+| `LimitReached` | was open when the run reached a limit |
+| `OutcomeUnknown` | may have happened or not |
+| `InvalidToolOutput` | gave something that its schema does not promise, or a hook made that of it |
+| `PathValidationError` | named a path that is not allowed |
+| `SubAgentLimit`, `SubAgentCancelled`, `UnknownSubAgent` | was for a child run: too deep, refused by a hook, no such agent |
+| `MCPToolError`, `MCPError` | failed on an MCP server (the model may repair it), or did not reach it |
+| `Exception` | failed in any other way |
+)";
+
 }  // namespace
 
 const KindInfo* kind_info(Kind kind) {
@@ -182,6 +207,7 @@ const KindInfo* kind_info(Kind kind) {
 std::string events_markdown() {
   std::string text(kHead);
   for (const KindInfo& info : rows()) append_kind(info, text);
+  text += kTail;
   return text;
 }
 

@@ -34,10 +34,14 @@ std::string reason_in(std::string_view said) {
 }
 
 Until until_for(const Context& ctx, HookEvent event, Duration timeout) {
-  const bool last = ctx.cancelled() && is_ending(event);
-  if (last) timeout = std::min(timeout, kLastHookTime);
-  return {.cancel = last ? CancelToken() : ctx.cancel(),
-          .deadline = later(ctx.loop().now(), timeout)};
+  const Instant now = ctx.loop().now();
+  const Instant run_ends = ctx.budget().deadline(now);
+  if (!is_ending(event)) {
+    return {.cancel = ctx.cancel(), .deadline = std::min(later(now, timeout), run_ends)};
+  }
+  if (ctx.cancelled() || run_ends <= now) timeout = std::min(timeout, kLastHookTime);
+  return {.cancel = ctx.cancelled() ? CancelToken() : ctx.cancel(),
+          .deadline = later(now, timeout)};
 }
 
 Failure not_an_answer(const std::string& why) {

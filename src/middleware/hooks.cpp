@@ -41,6 +41,11 @@ bool may_deny(HookEvent event) noexcept {
          event == HookEvent::before_subagent_run;
 }
 
+bool tells_the_end(HookEvent event) noexcept {
+  return event == HookEvent::limit_reached || event == HookEvent::run_end ||
+         event == HookEvent::after_subagent_run;
+}
+
 bool lists(const std::vector<std::string>& names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
@@ -88,6 +93,20 @@ Result<void> check_hook(const Hook& hook) {
   if (!callable) return fail(ErrorKind::invalid, "it has no handler");
   TUG_TRY(tools, check_filter(hook.tools, "tool", is_tool_event(hook.event)));
   return check_filter(hook.agents, "agent", is_child_event(hook.event));
+}
+
+bool is_late(const Context& served) { return !served.budget().check_deadline(served.loop().now()); }
+
+// A hook that was stopped with the run has not agreed to the call.
+ToolResult stopped_call(const ToolInput& input, const Context& served) {
+  const bool late = is_late(served);
+  ToolResult stopped =
+      late ? ToolResult::error("the time of the run was over before the call", "Timeout")
+           : ToolResult::error("the run was stopped before the call", "Cancelled");
+  if (!late) set_metadata(stopped, "cancelled", true);
+  stopped.call = input.call;
+  if (input.tool) stopped.tool = input.tool->name();
+  return stopped;
 }
 
 RunResult ended_by(const Context& served, RunStatus status, StopReason stop, Error error) {
@@ -180,13 +199,8 @@ class HookMiddleware final : public Middleware {
       auto asking = fire(served, std::move(told));
       TUG_CO_TRY(verdict, co_await std::move(asking));
       if (verdict.denied_by) co_return next.finish(cancelled_call(input, verdict));
-      // A hook that was stopped with the run has not agreed to the call.
-      if (served.cancelled()) {
-        ToolResult stopped = ToolResult::error("the run was stopped before the call", "Cancelled");
-        set_metadata(stopped, "cancelled", true);
-        stopped.call = input.call;
-        if (input.tool) stopped.tool = input.tool->name();
-        co_return next.finish(std::move(stopped));
+      if (served.cancelled() || is_late(served)) {
+        co_return next.finish(stopped_call(input, served));
       }
     }
     if (!has(HookEvent::after_tool_call)) {
@@ -303,6 +317,8 @@ class HookMiddleware final : public Middleware {
     }
     if (reply) co_return reply;
     if (reply.error().kind() == ErrorKind::cancelled && served.cancelled()) co_return HookReply{};
+    const bool cut = reply.error().kind() == ErrorKind::exhausted && is_late(served);
+    if (cut && !tells_the_end(hook.event)) co_return HookReply{};
     served.emit(Kind::hook_failed,
                 write_json(payload::HookFailed{.hook = hook.name,
                                                .event = std::string(name_of(hook.event)),

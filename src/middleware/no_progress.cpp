@@ -15,7 +15,8 @@ constexpr std::string_view kSeen = "seen";  // the last call that was refused be
 // transcript. These are the types that only such results have.
 bool is_refusal(const ToolResult& result) {
   const std::string_view type = result.metadata["error_type"].as_string();
-  return type == "InvalidArguments" || type == "ValidationError" || type == "ApprovalRejected";
+  return type == "InvalidArguments" || type == "ValidationError" || type == "ApprovalRejected" ||
+         type == "UnknownTool";
 }
 
 Error halt(std::string_view tool, std::string why) {
@@ -118,8 +119,8 @@ class NoProgress final : public Middleware {
   }
 
   static void clear(const Context& ctx) {
-    if (ctx.remembered(kKey)["row"].is_null()) return;
     Json counts = ctx.remembered(kKey);
+    if (counts["row"].is_null() && counts["same"].is_null()) return;
     counts.erase("row");
     counts.erase("same");
     ctx.remember(kKey, std::move(counts));

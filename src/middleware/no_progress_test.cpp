@@ -47,9 +47,18 @@ TEST(ProgressLadder, FailuresInARowNudgeAtFourAndEndAtSix) {
   std::vector<std::string> said;
   for (int i = 0; i < 6; ++i) {
     said.push_back(ladder.next("t", Json(i), failure("no")));
-    EXPECT_EQ(ladder.next("ghost", Json(), failure("there is no tool", "UnknownTool")), "-");
+    EXPECT_EQ(ladder.next("ghost", Json(i), failure("there is no tool", "UnknownTool")), "-");
   }
   EXPECT_EQ(said, (std::vector<std::string>{"-", "-", "-", "nudge", "-", "end"}));
+}
+
+TEST(ProgressLadder, TheSameCallOfAToolThatIsNotThereIsTheSameFailure) {
+  Ladder ladder;
+  std::vector<std::string> said;
+  for (int i = 0; i < 3; ++i) {
+    said.push_back(ladder.next("ghost", Json(), failure("there is no tool", "UnknownTool")));
+  }
+  EXPECT_EQ(said, (std::vector<std::string>{"-", "nudge", "end"}));
 }
 
 TEST(ProgressLadder, ARejectionEndsAtTwo) {

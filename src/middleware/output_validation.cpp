@@ -1,6 +1,9 @@
 #include "tug/middleware/output_validation.h"
 
+#include <algorithm>
+
 #include "core/try.h"
+#include "middleware/tool_view.h"
 
 namespace tug {
 namespace {
@@ -8,9 +11,23 @@ namespace {
 // On the context of the run: why it ends.
 struct GaveUp {};
 
-bool is_final(const ModelTurn& turn) {
-  return turn.finish == Finish::stop && turn.nudge.empty() && turn.message &&
-         turn.message->tool_calls().empty();
+bool answers_by_call(const ModelRequest& request) {
+  return request.tools && std::ranges::any_of(*request.tools, [](const auto& spec) {
+           return spec->name == kAnswerTool;
+         });
+}
+
+// What a turn answers, as text; nothing when it is no final answer.
+std::optional<std::string> answer_in(const ModelTurn& turn, bool by_call) {
+  if (!turn.message || !turn.nudge.empty()) return std::nullopt;
+  const auto calls = turn.message->tool_calls();
+  if (by_call) {
+    const bool whole = turn.finish == Finish::stop || turn.finish == Finish::tool_calls;
+    if (!whole || calls.size() != 1 || calls[0]->tool != kAnswerTool) return std::nullopt;
+    return calls[0]->arguments;
+  }
+  if (turn.finish != Finish::stop || !calls.empty()) return std::nullopt;
+  return turn.message->text();
 }
 
 class OutputValidation final : public Middleware {
@@ -33,10 +50,13 @@ class OutputValidation final : public Middleware {
 
   Task<Result<ModelTurn>> around_model(Context ctx, ModelRequest request,
                                        NextModel& next) override {
+    const bool by_call = answers_by_call(request);
     for (std::uint32_t used = 0;; ++used) {
       auto asking = next.run(request);
       Result<ModelTurn> turn = co_await std::move(asking);
-      if (!turn || !is_final(*turn)) co_return turn;
+      if (!turn) co_return turn;
+      std::optional<std::string> answer = answer_in(*turn, by_call);
+      if (!answer) co_return turn;
       const std::string wrong = check_(*turn);
       if (wrong.empty()) co_return turn;
       if (used == retries_) {
@@ -44,7 +64,8 @@ class OutputValidation final : public Middleware {
         co_return next.fail(Error(ErrorKind::invalid, "the final answer is not valid: " + wrong,
                                   "raise the retries of the check, or ask for less"));
       }
-      TUG_CO_TRY(said, request.transcript.append_turn(turn->message, 0));
+      MessagePtr shown = by_call ? Message::assistant(*std::move(answer)) : turn->message;
+      TUG_CO_TRY(said, request.transcript.append_turn(std::move(shown), 0));
       TUG_CO_TRY(told, request.transcript.append_user(Message::user(
                            "This answer is not valid: " + wrong + "\nAnswer again, in full.")));
       ctx.log(LogEntry{.tag = "output_validation",

@@ -54,14 +54,14 @@ std::optional<Batch> batch_of(const Message& turn, const Message& results,
 Rung count_failure(Json& counts, const NoProgressOptions& options, std::string_view tool,
                    const Json& arguments, const ToolResult& result) {
   const std::string_view type = result.metadata["error_type"].as_string();
-  if (type == "UnknownTool") return {};
   const bool rejected = type == "ApprovalRejected" || type == "ToolCallCancelled";
   const std::string_view line = first_line(result.content);
   Json same = counts["same"];
   const std::uint32_t alike =
       raised(same, call_signature(tool, arguments) + ":" + hex16(fingerprint_of(line)));
   counts.set("same", std::move(same));
-  const std::uint32_t row = raised(counts, "row");
+  // A tool that is not there says nothing about those that are.
+  const std::uint32_t row = type == "UnknownTool" ? 0 : raised(counts, "row");
   const std::string call = "the same call of \"" + std::string(tool) + "\"";
   const std::string why = ": " + std::string(line);
   if (rejected && alike >= options.rejected_end) {
@@ -78,7 +78,7 @@ Rung count_failure(Json& counts, const NoProgressOptions& options, std::string_v
     return {.nudge = "This call has failed the same way " + times(alike) +
                      ". Do not repeat it: change the arguments or go another way."};
   }
-  if (row == options.row_nudge) {
+  if (row > 0 && row == options.row_nudge) {
     return {.nudge = std::to_string(row) +
                      " calls in a row have failed. Stop and think about what you know before you "
                      "call another tool, or say what is in the way."};

@@ -97,6 +97,24 @@ class MaskFilter final : public DeltaFilter {
   std::map<std::uint32_t, std::string> calls_;
 };
 
+Json masked(const Masker& masker, const Json& value) {
+  if (value.is_string()) {
+    std::string text(value.as_string());
+    return Json(masker.take(text, More::is_over));
+  }
+  if (value.is_array()) {
+    Json list = Json::array();
+    for (const Json& item : value.items()) list.push_back(masked(masker, item));
+    return list;
+  }
+  if (!value.is_object()) return value;
+  Json object = Json::object();
+  for (const Json::Member& member : value.members()) {
+    object.set(member.key(), masked(masker, member.value));
+  }
+  return object;
+}
+
 class Redaction final : public Middleware {
  public:
   Redaction(const std::vector<std::string>& patterns, RedactionOptions options)
@@ -107,6 +125,7 @@ class Redaction final : public Middleware {
   Around around() const noexcept override { return {.run = false}; }
 
   Task<Result<ModelTurn>> around_model(Context, ModelRequest request, NextModel& next) override {
+    request.keep_raw = false;
     request.filters.push_back([masker = masker_, arguments = arguments_] {
       return std::make_unique<MaskFilter>(masker, arguments);
     });
@@ -116,7 +135,10 @@ class Redaction final : public Middleware {
   Task<Result<ToolResult>> around_tool(Context, ToolInput input, NextTool& next) override {
     auto running = next.run(std::move(input));
     Result<ToolResult> result = co_await std::move(running);
-    if (result) result->content = masker_->take(result->content, More::is_over);
+    if (result) {
+      result->content = masker_->take(result->content, More::is_over);
+      result->metadata = masked(*masker_, result->metadata);
+    }
     co_return result;
   }
 

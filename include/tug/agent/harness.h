@@ -90,7 +90,7 @@ class Harness {
   // A tool of that name that is there already is kept as an error in the same way.
   Harness& add(Result<ToolPtr> tool);
   Harness& add(const ToolSet& tools);
-  // Whether there was one.
+  // Whether there was one. Of a name that was taken twice both are gone, and the error with them.
   bool remove(std::string_view name);
   std::vector<std::shared_ptr<const ToolSpec>> tools() const;  // sorted by name
   Harness& system_prompt(std::string text);

@@ -95,6 +95,7 @@ struct ModelCompleted {
   std::int64_t duration_ms;
   std::optional<Json> response;      // where the provider's own reply is: {blob, bytes}
   std::optional<Json> over;          // what it cost beyond what was held for it
+  std::optional<Json> counted;       // what a limit counts where the provider told no usage
   std::optional<std::string> nudge;  // what the model wants to be told, being not done
   std::optional<Json> message;       // the turn as it stands in the transcript
 };
@@ -186,6 +187,7 @@ struct ToolInvalidArgs {
   std::string error;
   std::string output;
   std::optional<std::string> error_type;  // InvalidArguments | ValidationError
+  std::optional<Json> errors;             // [{path, message}] of a ValidationError
   std::optional<bool> retryable;
   std::optional<std::uint32_t> used;
   std::optional<std::uint32_t> budget;

@@ -7,8 +7,8 @@
 // the whole envelope. Exit code 2 denies, with stderr as the reason. Another exit code, a signal,
 // the timeout and an answer that is none of this are failures of the hook.
 //
-// The engine is found in the services of the run. A run that is cancelled stops its commands, but
-// for those that are told of its end: they have kLastHookTime.
+// The engine is found in the services of the run. A run that is cancelled, or whose time is over,
+// stops its commands, but for those that are told of its end: they have kLastHookTime.
 #pragma once
 
 #include <string>

@@ -3,8 +3,8 @@
 // Failures. A call that fails like one before it (same tool, same arguments, same first line of the
 // error) is answered with a nudge the second time and ends the run the third time; one that was
 // rejected (ApprovalRejected, ToolCallCancelled) ends it the second time. Failures of any kind in a
-// row give a nudge at the fourth and end the run at the sixth; a tool that does not exist is not
-// counted. A call that succeeds clears all of it, and so does ending the run.
+// row give a nudge at the fourth and end the run at the sixth; calls of a tool that does not exist
+// are none of the row. A call that succeeds clears all of it, and so does ending the run.
 //
 // Success. The same calls with good results in three turns in a row end the run, and so do the same
 // results in four; a turn with a failure or an exempt tool begins anew, and so does a user's word.

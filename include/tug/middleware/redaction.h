@@ -22,8 +22,8 @@ std::string redacted(std::string_view text, const std::vector<std::string>& patt
                      std::string_view mask);
 
 // Masks what a model says, text and reasoning, before anyone sees it, wherever the stream is cut,
-// and the results of tools. What goes to the model is not touched. The raw replies of a provider
-// stay as they are.
+// and the results of tools with their metadata. What goes to the model is not touched. The raw
+// replies of a provider, in which it may stand in pieces, are not kept.
 MiddlewarePtr make_redaction(std::vector<std::string> patterns, RedactionOptions options = {});
 
 }  // namespace tug

@@ -66,7 +66,8 @@ struct ModelRequest {
   ToolChoice tool_choice = ToolChoice::automatic;
   std::shared_ptr<const OutputFormat> output;  // null for text, and where a tool takes the answer
   std::vector<MakeDeltaFilter> filters;        // what edits the answer as it comes
-  std::string agent;                           // of the run that asks
+  bool keep_raw = true;  // the provider's reply is kept beside the record, unfiltered
+  std::string agent;     // of the run that asks
   // What `reserve` answered for each attempt on this model that the root has recorded, in order.
   std::shared_ptr<const std::vector<Json>> reserved;
   Json reservation;  // for this attempt; what `reserve` answered
