@@ -29,6 +29,7 @@ int main(int argc, char** argv) {
   claim_standard_descriptors();
   signal(SIGPIPE, SIG_IGN);  // a reader that went away is an error of write
   signal(SIGXFSZ, SIG_IGN);  // and so is a file that may not grow
+  signal(SIGCHLD, SIG_DFL);  // ignored, it would take away how a command ended
   std::vector<std::string> words(argv + (argc > 0), argv + argc);
   auto code = tug::guarded("tug", [&] { return run(std::move(words)); });
   if (code) return *code;

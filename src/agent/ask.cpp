@@ -76,12 +76,21 @@ Result<void> check_time(const LiveRun& run) {
   return run.ctx.budget().check_deadline(run.ctx.loop().now());
 }
 
+bool is_turn(const Message& message) {
+  return message.role() == Role::assistant && message.tool_results().empty();
+}
+
 // What a chain of middleware ends in: attempts on one model until one is answered.
 class Asking final : public ModelCore {
  public:
   explicit Asking(LiveRun& run) noexcept : run_(run) {}
 
   Task<Result<ModelTurn>> call(ModelRequest in) override {
+    if (asking_) {
+      co_return fail(ErrorKind::invalid, "a middleware asked the model twice at once",
+                     "await one answer before asking for the next");
+    }
+    const Busy busy(asking_);
     auto request = std::make_unique<ModelRequest>(std::move(in));
     set_aside();
     ask_anew();
@@ -116,6 +125,13 @@ class Asking final : public ModelCore {
     if (!turn.message) {
       return fail(ErrorKind::internal, "a middleware gave a turn without a message");
     }
+    // Refused here it is set aside and paid for; the transcript would refuse it with nothing
+    // recorded.
+    if (!is_turn(*turn.message)) {
+      return fail(ErrorKind::internal, "the answer is not a turn of a model: a message of role " +
+                                           std::string(name_of(turn.message->role())) +
+                                           ", or one with results of tools in it");
+    }
     if (!run_.state.attempt) {
       TUG_TRY(begun, begin_served(run_));
       Answered free{.model = run_.state.model, .usage = turn.usage, .cost = turn.cost};
@@ -137,6 +153,15 @@ class Asking final : public ModelCore {
   }
 
  private:
+  // An attempt is one record and one hold: two requests could not both be accounted for.
+  struct Busy {
+    explicit Busy(bool& flag) noexcept : flag_(flag) { flag_ = true; }
+    Busy(const Busy&) = delete;
+    Busy& operator=(const Busy&) = delete;
+    ~Busy() { flag_ = false; }
+    bool& flag_;
+  };
+
   // A middleware asks again although it has an answer.
   [[gnu::noinline]] void set_aside() {
     if (!cost_) return;
@@ -170,7 +195,8 @@ class Asking final : public ModelCore {
   LiveRun& run_;
   std::unique_ptr<AskedModel> asked_;
   std::unique_ptr<Answered> cost_;  // of the answer that the open attempt has
-  bool handed_out_ = false;         // the newest failure is known to the middleware
+  bool asking_ = false;
+  bool handed_out_ = false;  // the newest failure is known to the middleware
 };
 
 // A malformed request is as malformed elsewhere; one that does not fit may fit a larger window.

@@ -25,12 +25,39 @@ bool is_any_text(const Json& schema) {
   return schema["type"].as_string() == "string";
 }
 
+// References lead from the root of a schema. Those to definitions stay as they are, for these stay
+// there; all others lead to what has moved below "value".
+Json moved_down(const Json& schema) {
+  if (schema.is_array()) {
+    Json items = Json::array();
+    for (const Json& item : schema.items()) items.push_back(moved_down(item));
+    return items;
+  }
+  if (!schema.is_object()) return schema;
+  Json made = Json::object();
+  for (const auto& member : schema.members()) {
+    const std::string_view key = member.key();
+    const std::string_view to = member.value.as_string();
+    const bool moves = key == "$ref" && (to == "#" || to.starts_with("#/")) &&
+                       !to.starts_with("#/$defs/") && !to.starts_with("#/definitions/");
+    if (moves) {
+      made.set(key, "#/properties/value" + std::string(to.substr(1)));
+    } else if (key == "const" || key == "enum" || key == "default" || key == "examples") {
+      made.set(key, member.value);
+    } else {
+      made.set(key, moved_down(member.value));
+    }
+  }
+  return made;
+}
+
 Json wrapped(const Json& schema) {
-  // References lead from the root of a schema, so definitions stay there.
-  Json inner = schema;
+  // One with an id is the root of its own references wherever it stands.
+  const bool is_named = schema["$id"].is_string();
+  Json inner = is_named ? schema : moved_down(schema);
   Json outer = Json::object({{"type", "object"}});
   for (const char* definitions : {"$defs", "definitions"}) {
-    if (const Json* kept = inner.find(definitions)) {
+    if (const Json* kept = is_named ? nullptr : inner.find(definitions)) {
       outer.set(definitions, *kept);
       inner.erase(definitions);
     }

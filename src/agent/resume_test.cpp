@@ -83,5 +83,33 @@ TEST(Resume, CallsOfACutTurnCountAgainstTheLimitBeforeACrashAsAfterIt) {
   EXPECT_EQ(result.counts.tool_calls, 2);
 }
 
+// As deep as anything from outside may be; `inside` makes it long too.
+std::string deepest(std::string_view open, const std::string& inside, std::string_view close) {
+  std::string text = inside;
+  for (std::size_t level = 0; level < kMaxJsonDepth; ++level) {
+    text = std::string(open) + text + std::string(close);
+  }
+  return text;
+}
+
+TEST(Resume, WhatIsNestedAsDeepAsItMayBeIsReadBack) {
+  for (const std::size_t size : {std::size_t{1}, kBlobThreshold}) {
+    const std::string inside = '"' + std::string(size, 'x') + '"';
+    const std::string arguments = deepest(R"({"not":)", inside, "}");
+    const std::string answer = deepest("[", inside, "]");
+    Rig rig(scripted(
+        {calls("look", arguments), calls("nothing", arguments), says(answer), says("[1]")}));
+    rig.harness->inline_tool("look", "Looks", [](const Words& words) { return words.text; });
+    RunOptions options;
+    options.output_schema = parse_json(R"({"type":"array"})").value();
+    options.output_mode = OutputMode::prompted;
+    options.metadata = parse_json(deepest(R"({"a":)", inside, "}")).value();
+    const RunResult result = rig.run("go", std::move(options));
+    EXPECT_EQ(result.output, parse_json(answer).value());
+    const RunResult more = rig.harness->resume(result.id, "and then?").wait();
+    EXPECT_EQ(more.output, result.output) << (more.error ? to_string(*more.error) : "");
+  }
+}
+
 }  // namespace
 }  // namespace tug

@@ -107,7 +107,7 @@ class Conversation {
   Conversation(const Conversation&) = delete;
   Conversation& operator=(const Conversation&) = delete;
 
-  Finished to_the_end() {
+  Result<Finished> to_the_end() {
     while (!over()) serve();
     if (stopping_) kill(-pid_, SIGKILL);
     out_.take_the_rest();
@@ -137,9 +137,8 @@ class Conversation {
     }
     // Left unreaped, so that its number stays its group's.
     siginfo_t info{};
-    exited_ = exited_ ||
-              (waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-               info.si_pid == pid_);
+    const int looked = waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT);
+    exited_ = exited_ || (looked == 0 ? info.si_pid == pid_ : errno == ECHILD);
   }
 
   int patience() const {
@@ -163,9 +162,14 @@ class Conversation {
     kill(-pid_, SIGTERM);
   }
 
-  Finished reap() {
+  Result<Finished> reap() {
     siginfo_t info{};
-    while (waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED) != 0 && errno == EINTR) {
+    while (waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED) != 0) {
+      if (errno == EINTR) continue;
+      return fail(ErrorKind::internal,
+                  "nobody knows how it ended: the process was taken from us by whoever waits for "
+                  "all children, or by SIGCHLD being ignored",
+                  "leave SIGCHLD at its default, and wait for no children but your own");
     }
     Finished finished;
     finished.stopped = stopping_;
@@ -204,7 +208,9 @@ Result<Finished> converse(const ProcessSpec& spec, const std::stop_token& stop) 
     const std::uint64_t one = 1;
     static_cast<void>(write(fd, &one, sizeof one));
   });
-  return conversation.to_the_end();
+  Result<Finished> finished = conversation.to_the_end();
+  if (!finished) return Failure(finished.error().within(command_name(spec)));
+  return finished;
 }
 
 }  // namespace

@@ -243,6 +243,17 @@ TEST_F(Process, SignalsAreTheirDefaultsAndNothingIsBlocked) {
   EXPECT_EQ(masks, (std::vector<std::uint64_t>{0, 0}));
 }
 
+TEST_F(Process, AnExitThatSomeoneElseTookIsAnErrorAndNotASuccess) {
+  const auto before = signal(SIGCHLD, SIG_IGN);
+  const auto result = sh("exit 2", within(seconds(20)));
+  signal(SIGCHLD, before);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().kind(), ErrorKind::internal);
+  EXPECT_EQ(result.error().message(),
+            "\"exit 2\": nobody knows how it ended: the process was taken from us by whoever waits "
+            "for all children, or by SIGCHLD being ignored");
+}
+
 TEST(ProcessInSimulatedTime, RunsAllTheSame) {
   auto sim = make_sim_engine({.seed = 3});
   const auto result = sim->run(sim->loop(0), run_process(*sim, {.shell = "echo hi"}, {}));

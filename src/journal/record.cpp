@@ -108,7 +108,7 @@ std::optional<Digest> blob_of(std::string_view body) {
 }
 
 Result<Event> decode(const Record& record, BlobSource& blobs) {
-  auto body = parse_json(record.body);
+  auto body = parse_json(record.body, {.max_depth = kMaxRecordDepth});
   if (!body || !body->is_object()) return damaged(record, "its body is not JSON");
   if ((*body)["v"].as_int() != kBodyVersion) {
     return fail(ErrorKind::unsupported,
@@ -129,7 +129,7 @@ Result<Event> decode(const Record& record, BlobSource& blobs) {
     TUG_TRY(bytes, blobs.blob(*digest));
     if (sha256(bytes) != *digest)
       return damaged(record, "blob " + digest->hex() + " has other bytes");
-    auto data = parse_json(bytes);
+    auto data = parse_json(bytes, {.max_depth = kMaxRecordDepth});
     if (!data) return damaged(record, "blob " + digest->hex() + " is not JSON");
     event.data = *std::move(data);
   }

@@ -42,8 +42,10 @@ struct HookOf<ToolInput> {
 class Step {
  public:
   Step(const Context& ctx, const Middleware& link, std::string_view hook)
-      : ctx_(ctx), link_(link), hook_(hook), shown_(ctx.events().wants_steps()) {
-    if (shown_) show(Kind::middleware_started);
+      : ctx_(ctx), link_(link), hook_(hook) {
+    if (!ctx.events().wants_steps()) return;
+    shown_ = link.name();
+    show(Kind::middleware_started);
   }
   Step(const Step&) = delete;
   Step& operator=(const Step&) = delete;
@@ -59,14 +61,14 @@ class Step {
 
  private:
   void show(Kind kind) const {
-    ctx_.emit_live(kind, write_json(payload::MiddlewareStep{.name = link_.name(),
-                                                            .hook = std::string(hook_)}));
+    ctx_.emit_live(
+        kind, write_json(payload::MiddlewareStep{.name = *shown_, .hook = std::string(hook_)}));
   }
 
   const Context& ctx_;
   const Middleware& link_;
   std::string_view hook_;
-  bool shown_;
+  std::optional<std::string> shown_;  // its name; asked for once, as it may throw
 };
 
 template <class In, class Out>
@@ -90,6 +92,9 @@ Task<Result<Out>> go_through(const Middlewares& links, Context served, In in,
 }  // namespace
 
 namespace detail {
+
+// One that injects itself would never come to an end.
+constexpr std::size_t kMaxLinks = 1000;
 
 template <class In, class Out>
 ChainRun<In, Out>::ChainRun(const Middlewares& links, Context served, ChainCore<In, Out>& core)
@@ -115,6 +120,11 @@ void ChainRun<In, Out>::inject(std::size_t place, MiddlewarePtr other) {
 
 template <class In, class Out>
 Task<Result<Out>> ChainRun<In, Out>::enter(std::size_t place, In in) {
+  if (place >= kMaxLinks) {
+    co_return fail(ErrorKind::exhausted,
+                   "more than " + std::to_string(kMaxLinks) + " middlewares stand around one call",
+                   "inject a middleware once, not from itself");
+  }
   const MiddlewarePtr link = links_[place];
   TUG_CO_TRY(ctx, served_.child({.kind = NodeKind::middleware, .target = &served_}));
   Next<In, Out> next(*this, place + 1);

@@ -49,6 +49,8 @@ TEST(KeptMessages, NeverCutACallFromItsResults) {
       {"sucra", {.keep_last = 1}, {0, 4}},
       {"sucra", {.keep_last = 9}, {0, 1, 2, 3, 4}},
       {"suaus", {.keep_last = 1}, {0, 4}},
+      {"sucra", {.keep_first = 1, .keep_last = ~std::size_t{0}}, {0, 1, 2, 3, 4}},
+      {"sucra", {.keep_first = ~std::size_t{0}, .keep_last = 1}, {0, 1, 2, 3, 4}},
       // First and last: a turn at the end of the first ones goes when its results do.
       {"uaucrau", {.keep_first = 2, .keep_last = 1}, {0, 1, 6}},
       {"ucraauu", {.keep_first = 2, .keep_last = 1}, {0, 6}},

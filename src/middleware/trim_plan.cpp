@@ -12,7 +12,7 @@ class Keeping {
 
   void by_count(std::size_t first, std::size_t last) {
     const std::size_t size = messages_.size();
-    if (last == 0 || first + last >= size) return;
+    if (last == 0 || last >= size || first >= size - last) return;
     std::size_t from = size - last;
     if (role(from) == Role::tool) --from;  // the turn that made the calls
     if (first > 0 && role(first) == Role::tool) --first;

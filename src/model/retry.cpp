@@ -22,7 +22,7 @@ std::optional<Duration> RetryPolicy::wait_after(const Error& error, std::uint32_
   const Duration wait = backoff(failed, random);
   const Provider* provider = error.detail_if<Provider>();
   if (!provider || !provider->retry_after_ms) return wait;
-  const std::int64_t stated = *provider->retry_after_ms;
+  const std::int64_t stated = std::max<std::int64_t>(*provider->retry_after_ms, 0);
   if (stated > longest / std::chrono::milliseconds(1)) return std::nullopt;
   return std::max(wait, Duration(std::chrono::milliseconds(stated)));
 }

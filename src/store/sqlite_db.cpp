@@ -41,6 +41,8 @@ Error sqlite_error(sqlite3* raw, const std::string& path, std::string_view doing
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return Error(ErrorKind::overloaded, text, "another process holds the journal; try again");
+    case SQLITE_TOOBIG:
+      return Error(ErrorKind::exhausted, text, "keep less in one record: a gigabyte does not fit");
     case SQLITE_NOMEM:
       return Error(ErrorKind::exhausted, text);
     default:
@@ -50,26 +52,33 @@ Error sqlite_error(sqlite3* raw, const std::string& path, std::string_view doing
 
 }  // namespace
 
+// Once a value is refused no other is bound, so that the error stays the connection's last one.
 Statement& Statement::bind(std::int64_t value) noexcept {
-  sqlite3_bind_int64(raw_.get(), ++bound_, value);
+  if (refused_ == SQLITE_OK) refused_ = sqlite3_bind_int64(raw_.get(), ++bound_, value);
   return *this;
 }
 
 Statement& Statement::bind_text(std::string_view text) noexcept {
-  sqlite3_bind_text(raw_.get(), ++bound_, text.data() ? text.data() : "",
-                    static_cast<int>(text.size()), SQLITE_STATIC);
+  if (refused_ != SQLITE_OK) return *this;
+  refused_ = sqlite3_bind_text64(raw_.get(), ++bound_, text.data() ? text.data() : "", text.size(),
+                                 SQLITE_STATIC, SQLITE_UTF8);
   return *this;
 }
 
 Statement& Statement::bind_blob(std::string_view bytes) noexcept {
-  sqlite3_bind_blob64(raw_.get(), ++bound_, bytes.data() ? bytes.data() : "", bytes.size(),
-                      SQLITE_STATIC);
+  if (refused_ != SQLITE_OK) return *this;
+  refused_ = sqlite3_bind_blob64(raw_.get(), ++bound_, bytes.data() ? bytes.data() : "",
+                                 bytes.size(), SQLITE_STATIC);
   return *this;
 }
 
 Statement& Statement::bind_null() noexcept {
-  sqlite3_bind_null(raw_.get(), ++bound_);
+  if (refused_ == SQLITE_OK) refused_ = sqlite3_bind_null(raw_.get(), ++bound_);
   return *this;
+}
+
+int Statement::step() noexcept {
+  return refused_ == SQLITE_OK ? sqlite3_step(raw_.get()) : refused_;
 }
 
 int Statement::run() noexcept {
@@ -81,6 +90,7 @@ int Statement::run() noexcept {
 void Statement::reset() noexcept {
   sqlite3_reset(raw_.get());
   bound_ = 0;
+  refused_ = SQLITE_OK;
 }
 
 std::string_view Statement::text(int column) const noexcept {

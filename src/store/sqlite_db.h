@@ -25,7 +25,8 @@ class Statement {
   Statement& bind_blob(std::string_view bytes) noexcept;
   Statement& bind_null() noexcept;
 
-  int step() noexcept { return sqlite3_step(raw_.get()); }
+  // SQLITE_TOOBIG, and nothing done, when a value was refused.
+  int step() noexcept;
   // Runs a statement that gives no rows.
   int run() noexcept;
   void reset() noexcept;
@@ -42,6 +43,7 @@ class Statement {
  private:
   std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> raw_{nullptr, &sqlite3_finalize};
   int bound_ = 0;
+  int refused_ = 0;  // why a value could not be bound
 };
 
 // A statement that is reset when the scope ends, however it ends.

@@ -194,6 +194,14 @@ TEST_F(Hooks, ARunThatGoesOnHasThemToo) {
   EXPECT_EQ(*read_file("order"), "again\nagain\n");
 }
 
+TEST_F(Hooks, ARefusalIsHeardWhereTheSignalOfChildrenWasIgnored) {
+  const std::string config = hook("user_prompt_submit", "exit 2", "timeout = 20");
+  const auto before = signal(SIGCHLD, SIG_IGN);
+  Running running(place(), {"run", "-m", model_, "--config", config, "go"});
+  signal(SIGCHLD, before);
+  EXPECT_EQ(running.wait().exit, 130);
+}
+
 TEST_F(Hooks, WhatIsWrongWithARowIsNamedWithItsPlace) {
   const std::tuple<const char*, const char*, const char*> table[] = {
       {"[[hooks]]\nevent = \"before_tol_call\"\ncommand = \"x\"\n", "hooks.toml:2: hooks[0].event",

@@ -48,8 +48,9 @@ struct ProcessResult {
 //
 // `invalid`: it cannot be run (no such program or folder, not executable, a zero byte in an
 // argument); `exhausted`: no process, memory or descriptor to be had, or the deadline passed before
-// it was begun; `overloaded`: the pool is full. Loop thread. In simulated time the command itself
-// takes real time and is not stopped by a deadline.
+// it was begun; `overloaded`: the pool is full; `internal`: its exit status was taken by someone
+// else, as happens to a program that ignores SIGCHLD. Loop thread. In simulated time the command
+// itself takes real time and is not stopped by a deadline.
 Task<Result<ProcessResult>> run_process(Engine& engine, ProcessSpec spec, Until until);
 
 }  // namespace tug

@@ -20,6 +20,9 @@
 namespace tug {
 
 inline constexpr std::size_t kBlobThreshold = 16 * 1024;
+// How deep a record may be nested. What it carries may itself be kMaxJsonDepth deep: arguments of a
+// call, an answer, a schema.
+inline constexpr std::size_t kMaxRecordDepth = 1024;
 
 struct Blob {
   Digest digest;

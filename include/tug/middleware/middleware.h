@@ -58,10 +58,11 @@ class ChainRun;
 template <class In, class Out>
 class Next {
  public:
-  // Everything after this middleware, the model or the tool itself included.
+  // Everything after this middleware, the model or the tool itself included. A model is asked one
+  // request at a time: `invalid` for another one beside it.
   Task<Result<Out>> run(In in);
   // Puts another in right after this one and those injected before it, for this invocation. After
-  // run() it changes nothing that has run.
+  // run() it changes nothing that has run. More than 1000 around one call fail it (`exhausted`).
   void inject(MiddlewarePtr other);
   // To end the chain here: co_return next.finish(..).
   Result<Out> finish(Out out) { return out; }
