@@ -148,12 +148,14 @@ Result<void> add_files(Config& config, const ConfigRequest& request) {
   const std::string project = request.folder + "/.tug/";
   for (const char* name : {"config.toml", "config.local.toml"}) {
     Layer layer{{.path = project + name}, false};
+    // Looked for once: one that appears after this was never asked about.
+    const bool there = exists(layer.file.path);
     if (request.bare) {
       layer.file.why = "--bare";
-    } else if (exists(layer.file.path) && !trusted(request.folder)) {
+    } else if (there && !trusted(request.folder)) {
       layer.file.why = "the folder is not trusted";
     } else {
-      layer.wanted = true;
+      layer.wanted = there;
     }
     layers.push_back(std::move(layer));
   }
