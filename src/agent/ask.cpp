@@ -102,7 +102,11 @@ class Asking final : public ModelCore {
           handed_out_ = true;
           co_return Failure(*run_.state.failure);
         }
-        co_await sleep_for(*wait, until_of(run_));
+        co_await wait_for(*wait);
+        if (must_pause()) {
+          paused_ = true;
+          co_return fail(ErrorKind::cancelled, "the run is to be paused");
+        }
       }
       if (!run_.state.attempt) {
         TUG_CO_TRY(in_time, check_time(run_));
@@ -152,6 +156,9 @@ class Asking final : public ModelCore {
     }
   }
 
+  // The wait for the next attempt was ended so that the run can be parked.
+  bool paused() const noexcept { return paused_; }
+
  private:
   // An attempt is one record and one hold: two requests could not both be accounted for.
   struct Busy {
@@ -178,6 +185,15 @@ class Asking final : public ModelCore {
                                    .reason = "a middleware asked again"});
   }
 
+  // A root that is to be paused does not wait its time out: it asks again when it is resumed.
+  bool must_pause() const noexcept { return run_.tree.pause && !run_.parent; }
+  WaitList::Wait wait_for(Duration time) {
+    Until until = until_of(run_);
+    until.deadline = std::min(until.deadline, later(run_.ctx.loop().now(), time));
+    if (must_pause()) until.deadline = run_.ctx.loop().now();
+    return (run_.parent ? nobody_ : run_.tree.pausing).wait(std::move(until));
+  }
+
   // Nothing when the failure is to stand.
   [[gnu::noinline]] std::optional<Duration> schedule_retry() {
     const RunState& state = run_.state;
@@ -192,6 +208,8 @@ class Asking final : public ModelCore {
     return wait;
   }
 
+  WaitList nobody_{"the next attempt"};
+  bool paused_ = false;
   LiveRun& run_;
   std::unique_ptr<AskedModel> asked_;
   std::unique_ptr<Answered> cost_;  // of the answer that the open attempt has
@@ -309,6 +327,7 @@ Task<EndingPtr> ask(LiveRun& run) {
       failed = detail::error_in_flight("asking the model");
     }
     asking.leave(*failed);
+    if (asking.paused()) co_return nullptr;
     EndingPtr end = give_up(run, *failed);
     if (end) co_return end;
   }

@@ -230,5 +230,20 @@ TEST(RetryCases, ACancelOfTheRootEndsTheWaitOfAChildAtOnce) {
   expect_legal(result.messages);
 }
 
+TEST(RetryCases, APauseDuringAWaitParksTheRunAtOnceAndItIsTriedAgainWhenItGoesOn) {
+  ScriptTurn busy = fails(429, "busy");
+  busy.error->retry_after = 60;
+  Rig rig(scripted({busy, says("at last")}));
+  tug::Run run = rig.harness->start("go");
+  rig.engine->advance(std::chrono::seconds(1));
+  run.pause("shutdown");
+  const RunResult parked = run.wait();
+  EXPECT_EQ(parked.status, RunStatus::parked);
+  EXPECT_LT(parked.duration_ms, 2000);
+  const RunResult result = rig.harness->resume(parked.id).wait();
+  EXPECT_EQ(result.text, "at last");
+  EXPECT_EQ(result.counts.attempts, 2);
+}
+
 }  // namespace
 }  // namespace tug

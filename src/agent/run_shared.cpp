@@ -116,6 +116,7 @@ void RunShared::pause(std::string reason) noexcept {
     if (!self) return;
     if (self->live_) {
       self->live_->tree.pause = reason;
+      self->live_->tree.pausing.wake_all();
     } else {
       self->paused_early_ = reason;
     }

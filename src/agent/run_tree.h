@@ -13,6 +13,7 @@
 #include "tug/context/context.h"
 #include "tug/core/codec.h"
 #include "tug/core/scope.h"
+#include "tug/core/wait.h"
 #include "tug/journal/payloads.h"
 #include "tug/middleware/control.h"
 
@@ -56,6 +57,7 @@ class RunTree final : public RunControl, public std::enable_shared_from_this<Run
 
   // Every run of the tree ends its segment at its next checkpoint.
   std::optional<std::string> pause;
+  WaitList pausing{"the next attempt, or a pause"};  // woken when that is set
 
  private:
   friend struct LiveRun;
