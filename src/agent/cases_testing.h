@@ -56,6 +56,16 @@ inline ScriptTurn used(ScriptTurn turn, std::int64_t input, std::int64_t output)
   return turn;
 }
 
+// A tool `child` that answers with what a run below its call says.
+inline void give_child(Rig& rig, RunOptions options = {}) {
+  rig.harness->tool("child", "Runs a child",
+                    [&rig, options](const Context& ctx) -> Task<std::string> {
+                      auto running = rig.harness->run_async(ctx, "go on", options);
+                      RunResult result = co_await std::move(running);
+                      co_return result.text;
+                    });
+}
+
 inline bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }

@@ -3,6 +3,7 @@
 // TA: TinyAgents, TH: ThinHarness.
 #include <stdexcept>
 
+#include "agent/cases_testing.h"
 #include "agent/probe_testing.h"
 #include "tug/middleware/control.h"
 
@@ -214,11 +215,7 @@ TEST(ControlCases, BeforeTheFirstModelCallTheyWorkToo) {
 
 TEST(ControlCases, AChildThatIsStoppedWithAFinalTextDoesNotStopItsParent) {
   Rig rig(scripted({calls("child"), calls("enough"), says("outer")}));
-  rig.harness->tool("child", "Runs a child", [&rig](const Context& ctx) -> Task<std::string> {
-    auto running = rig.harness->run_async(ctx, "go on");
-    RunResult result = co_await std::move(running);
-    co_return result.text;
-  });
+  give_child(rig);
   rig.harness->inline_tool("enough", "Ends its run", [](const Context& ctx) {
     stop_with_final(ctx, "inner");
     return "stopping";
@@ -230,11 +227,7 @@ TEST(ControlCases, AChildThatIsStoppedWithAFinalTextDoesNotStopItsParent) {
 
 TEST(ControlCases, AnInterruptBelowParksTheRootOnceTheChildHasEnded) {
   Rig rig(scripted({calls("child"), calls("wait"), says("inner"), says("outer")}));
-  rig.harness->tool("child", "Runs a child", [&rig](const Context& ctx) -> Task<std::string> {
-    auto running = rig.harness->run_async(ctx, "go on");
-    RunResult result = co_await std::move(running);
-    co_return result.text;
-  });
+  give_child(rig);
   rig.harness->inline_tool("wait", "Parks the tree", [](const Context& ctx) {
     interrupt(ctx, "a person must look");
     return "soon";

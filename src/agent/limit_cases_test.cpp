@@ -303,7 +303,7 @@ TEST(LimitCases, ZeroToolCallsIsNoLimitForAnAnswerWithoutThem) {
 }
 
 // Runs a child of the same harness in place of an answer.
-void give_child(Rig& rig, std::vector<RunResult>& results) {
+void give_counted_child(Rig& rig, std::vector<RunResult>& results) {
   rig.harness->tool("child", "Runs a child",
                     [&rig, &results](const Context& ctx) -> Task<std::string> {
                       auto running = rig.harness->run_async(ctx, "go on");
@@ -318,7 +318,7 @@ TEST(LimitCases, ARunDeeperThanTheLimitIsAnErrorBeforeItsFirstModelCall) {
       scripted({calls("child"), calls("child"), says("inner done"), says("outer done")}));
   Rig rig(model);
   std::vector<RunResult> children;
-  give_child(rig, children);
+  give_counted_child(rig, children);
   const RunResult result = rig.run("go", {.limits = {.max_depth = 1}});
   EXPECT_EQ(result.text, "outer done");
   ASSERT_EQ(children.size(), 2u);
@@ -334,7 +334,7 @@ TEST(LimitCases, EightLevelsBelowTheRootAreAllowedAndANinthIsNot) {
                     calls("child"), calls("child"), calls("child"), calls("child"),
                     again(says("up"))}));
   std::vector<RunResult> children;
-  give_child(rig, children);
+  give_counted_child(rig, children);
   EXPECT_EQ(rig.run("go").text, "up");
   EXPECT_EQ(rig.seen->count(Kind::run_started), 9u);
   ASSERT_EQ(children.size(), 9u);
@@ -357,7 +357,7 @@ TEST(LimitCases, ChildrenAtOnceNeverPassALimitOfModelCallsAtTheRoot) {
     Rig rig(four_children(), seed);
     std::vector<RunResult> children;
     give_look(rig);
-    give_child(rig, children);
+    give_counted_child(rig, children);
     const RunResult result = rig.run("go", {.limits = {.max_turns = 11}});
     EXPECT_EQ(limit_of(result), LimitKind::model_calls) << "seed " << seed;
     EXPECT_EQ(rig.seen->count(Kind::model_started), 11u) << "seed " << seed;
@@ -375,7 +375,7 @@ TEST(LimitCases, ChildrenAtOnceNeverPassALimitOfToolCallsAtTheRoot) {
     Rig rig(four_children(), seed);
     std::vector<RunResult> children;
     give_look(rig);
-    give_child(rig, children);
+    give_counted_child(rig, children);
     const RunResult result = rig.run("go", {.limits = {.max_tool_calls = 9}});
     EXPECT_EQ(limit_of(result), LimitKind::tool_calls) << "seed " << seed;
     EXPECT_EQ(rig.seen->count(Kind::tool_started), 9u) << "seed " << seed;
@@ -387,7 +387,7 @@ TEST(LimitCases, ChildrenAtOnceNeverPassALimitOfTokensAtTheRoot) {
     Rig rig(four_children(), seed);
     std::vector<RunResult> children;
     give_look(rig);
-    give_child(rig, children);
+    give_counted_child(rig, children);
     const RunResult result =
         rig.run("go", {.limits = {.max_tokens = 3000}, .max_output_tokens = 300});
     EXPECT_EQ(limit_of(result), LimitKind::tokens) << "seed " << seed;
@@ -403,7 +403,7 @@ TEST(LimitCases, ChildrenAtOnceNeverPassALimitOfCostAtTheRoot) {
     Rig rig(profiled(profile, four_children_turns()), seed);
     std::vector<RunResult> children;
     give_look(rig);
-    give_child(rig, children);
+    give_counted_child(rig, children);
     const RunResult result =
         rig.run("go", {.limits = {.max_cost = 0.02}, .max_output_tokens = 300});
     EXPECT_EQ(limit_of(result), LimitKind::cost) << "seed " << seed;
@@ -417,7 +417,7 @@ TEST(LimitCases, ADefaultLimitBindsEachRunOfATreeAlone) {
           {.defaults = {.max_turns = 2}});
   std::vector<RunResult> children;
   give_look(rig);
-  give_child(rig, children);
+  give_counted_child(rig, children);
   EXPECT_EQ(rig.run("go").text, "outer") << "four model calls, two of each run";
 }
 

@@ -2,6 +2,7 @@
 // TA: TinyAgents, TH: ThinHarness.
 #include <stdexcept>
 
+#include "agent/cases_testing.h"
 #include "agent/probe_testing.h"
 #include "tug/model/delta_filter.h"
 
@@ -186,11 +187,7 @@ TEST(ChainCases, TheChainIsReadableAndSaysWhereEachWasAdded) {
 TEST(ChainCases, WhatIsInheritedStandsAroundChildrenTooAndWhatIsNotDoesNot) {
   Trace trace;
   Rig rig(scripted({calls("child"), says("inner"), says("outer")}));
-  rig.harness->tool("child", "Runs a child", [&rig](const Context& ctx) -> Task<std::string> {
-    auto running = rig.harness->run_async(ctx, "go on");
-    RunResult result = co_await std::move(running);
-    co_return result.text;
-  });
+  give_child(rig);
   rig.harness->use(probe("H", &trace));
   const RunResult result = rig.run(
       "go", {.middleware = {probe("M", &trace)}, .inherited_middleware = {probe("I", &trace)}});

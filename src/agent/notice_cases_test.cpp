@@ -169,11 +169,7 @@ TEST(NoticeCases, WhatWasToldBeforeAnInterruptIsNotToldAgainAfterIt) {
 TEST(NoticeCases, AChildIsToldOfItsOwnLimits) {
   auto model = testkit::recording(scripted({calls("child"), says("inner"), says("outer")}));
   Rig rig(model);
-  rig.harness->tool("child", "Runs a child", [&rig](const Context& ctx) -> Task<std::string> {
-    auto running = rig.harness->run_async(ctx, "go on", {.limits = {.max_turns = 1}});
-    RunResult result = co_await std::move(running);
-    co_return result.text;
-  });
+  give_child(rig, {.limits = {.max_turns = 1}});
   EXPECT_EQ(rig.run("go").text, "outer");
   EXPECT_TRUE(notices_in(model->requests()[0].transcript).empty());
   EXPECT_EQ(notices_in(model->requests()[1].transcript).size(), 1u);

@@ -2,6 +2,7 @@
 // TA: TinyAgents, TH: ThinHarness.
 #include <stdexcept>
 
+#include "agent/cases_testing.h"
 #include "agent/crash_testing.h"
 #include "agent/probe_testing.h"
 
@@ -231,11 +232,7 @@ TEST(MemoryCases, WhatARunRemembersIsItsOwn) {
     knew.push_back(!ctx.remembered("keeper.been").is_null());
   };
   rig.harness->use(keeper);
-  rig.harness->tool("child", "Runs a child", [&rig](const Context& ctx) -> Task<std::string> {
-    auto running = rig.harness->run_async(ctx, "go on");
-    RunResult result = co_await std::move(running);
-    co_return result.text;
-  });
+  give_child(rig);
   EXPECT_EQ(rig.run("go").text, "outer");
   EXPECT_EQ(knew, (std::vector<bool>{false, false, true, true}));
 }

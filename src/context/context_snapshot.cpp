@@ -35,6 +35,8 @@ Json tool_json(const ToolSpec& tool) {
                        {"tags", texts(tool.tags)}});
 }
 
+}  // namespace
+
 Json window_json(const ContextWindow& window) {
   return Json::object({{"model", window.model},
                        {"max_tokens", window.max_tokens},
@@ -42,8 +44,6 @@ Json window_json(const ContextWindow& window) {
                        {"prompt_tokens", window.prompt_tokens},
                        {"source", window.source}});
 }
-
-}  // namespace
 
 Json envelope_json(const ContextNode& node) {
   const Lineage& who = *node.run->who;

@@ -164,6 +164,7 @@ std::string context_id(const ContextNode& node);
 Json envelope_json(const ContextNode& node);
 Json run_json(const ContextNode& node);
 Json history_json(const ContextNode& node);
+Json window_json(const ContextWindow& window);
 
 // Opens the reporters that the services' defaults name and this root has not opened yet.
 void follow_log_defaults(ContextRoot& root);

@@ -1,5 +1,6 @@
 #include "tug/context/run_result.h"
 
+#include "context/node.h"
 #include "tug/core/codec.h"
 #include "tug/core/enum_names.h"
 #include "tug/core/error_json.h"
@@ -21,14 +22,6 @@ Json to_json(const RunCounts& counts) {
                        {"cancelled_tool_calls", counts.cancelled_tool_calls},
                        {"output_retries", counts.output_retries},
                        {"tool_retries", std::move(retries)}});
-}
-
-Json to_json(const ContextWindow& window) {
-  return Json::object({{"model", window.model},
-                       {"max_tokens", window.max_tokens},
-                       {"reserved_output_tokens", window.reserved_output_tokens},
-                       {"prompt_tokens", window.prompt_tokens},
-                       {"source", window.source}});
 }
 
 }  // namespace
@@ -63,7 +56,7 @@ Json to_json(const RunResult& result) {
                        {"cost", JsonForm<Cost>::write(result.cost)},
                        {"own", to_json(result.own)},
                        {"counts", to_json(result.counts)},
-                       {"context", to_json(result.window)},
+                       {"context", detail::window_json(result.window)},
                        {"duration_ms", result.duration_ms},
                        {"pending_approvals", std::move(pending)},
                        {"permission_denials", std::move(denials)},
