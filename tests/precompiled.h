@@ -5,3 +5,5 @@
 #include <gtest/gtest.h>
 
 #include "../src/precompiled.h"
+#include "tug/testkit/models.h"
+#include "tug/tug.h"
