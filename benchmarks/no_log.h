@@ -15,6 +15,7 @@ class NoLog final : public RootLog {
   Seq emit(Event) noexcept override { return 1; }
   void emit_live(Event) noexcept override {}
   bool wants_live() const noexcept override { return false; }
+  bool wants_steps() const noexcept override { return false; }
   Task<Result<void>> durable(Seq, Until) override { co_return Result<void>(); }
   void keep_blob(Blob) noexcept override {}
   void keep_partial(CallId, std::string) noexcept override {}

@@ -24,6 +24,8 @@ FIGURES = [
     ("parse a 1 MB JSON", "json_parse_1mb", "cpu_time", 1e-3, "ms", 1.5, "less"),
     ("print a 1 MB JSON", "json_print_1mb", "cpu_time", 1e-3, "ms", 1.0, "less"),
     ("loop turn: scripted model, one inline tool, memory journal, one subscriber", "loop_turn/real_time", "turn_us", 1e6, "us", 20, "less"),
+    ("what ten hooks add to a turn, each before and after model and tool", "hook_chain/real_time", "added_s", 1e6, "us", 5, "less"),
+    ("a batch of 16 inline tools", "tool_batch_of_16_inline", "real_time", 1e-3, "us", 20, "less"),
     ("100,000 parked runs (state in the memory journal)", "parked_runs/100000/iterations:1", "rss_mb", 1, "MB", 500, "less"),
     ("100,000 runs waiting in a model call, with handles", "waiting_runs/100000/iterations:1", "rss_mb", 1, "MB", 500, "less"),
     ("schema check of 5-field arguments", "schema_check_5_fields", "cpu_time", 1e-3, "us", 2.0, "less"),
