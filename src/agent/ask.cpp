@@ -31,7 +31,6 @@ std::unique_ptr<ModelRequest> request_of(const LiveRun& run) {
   request->max_output_tokens = run.plan->max_output_tokens;
   if (run.plan->output) request->output = run.plan->output->format;
   request->agent = run.ctx.id().agent;
-  request->reserved = run.tree.reserved(run.state.model);
   return request;
 }
 
@@ -111,7 +110,6 @@ class Asking final : public ModelCore {
       }
       if (!run_.state.attempt) {
         TUG_CO_TRY(in_time, check_time(run_));
-        request->reserved = run_.tree.reserved(asked_->id);
         TUG_CO_TRY(begun, begin_attempt(run_, *asked_, *request));
       }
       auto making = make_attempt(run_, *asked_, *request);

@@ -57,6 +57,7 @@ payload::ModelStarted intent_of(const LiveRun& run) {
 [[gnu::noinline]] std::unique_ptr<ModelStream> ask(LiveRun& run, const AskedModel& asked,
                                                    const ModelRequest& request) {
   ModelRequest sent = request;
+  sent.reserved = run.tree.reserved(asked.id);
   sent.reservation = run.state.attempt->reservation;
   if (sent.max_output_tokens > 0 || run.state.attempt->max_output_tokens > 0) {
     sent.max_output_tokens = run.state.attempt->max_output_tokens;
@@ -119,14 +120,17 @@ Until until_of(const LiveRun& run) {
   return {run.ctx.cancel(), run.ctx.budget().deadline(run.ctx.loop().now())};
 }
 
-Result<void> begin_attempt(LiveRun& run, const AskedModel& asked, const ModelRequest& request) {
+Result<void> begin_attempt(LiveRun& run, const AskedModel& asked, ModelRequest& request) {
   const ModelProfile& profile = asked.model->profile();
   ContextWindow window = window_of(run, asked, request);
   TUG_TRY(held,
           run.ctx.budget().hold_model_call({.prompt_tokens = window.prompt_tokens,
                                             .max_output_tokens = window.reserved_output_tokens,
                                             .price = profile.price ? &*profile.price : nullptr}));
+  request.reserved = run.tree.reserved(asked.id);
   TUG_TRY(reservation, guarded("model " + asked.id, [&] { return asked.model->reserve(request); }));
+  // Whoever keeps the list as it was makes the next reservation copy it.
+  request.reserved.reset();
   run.ctx.set_turn(static_cast<std::uint32_t>(run.state.counts.model_calls) + 1);
   payload::ModelStarted intent = intent_of(run);
   intent.model = asked.id;

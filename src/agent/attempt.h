@@ -15,7 +15,7 @@ struct AskedModel {
 };
 
 // Takes what the call may cost and records the intent. `exhausted` when a limit does not allow it.
-Result<void> begin_attempt(LiveRun& run, const AskedModel& asked, const ModelRequest& request);
+Result<void> begin_attempt(LiveRun& run, const AskedModel& asked, ModelRequest& request);
 // The same for a turn that a middleware gave without asking anybody.
 Result<void> begin_served(LiveRun& run);
 // Makes the open attempt. An answer leaves it open: what is recorded of it is decided by whoever
