@@ -23,27 +23,11 @@ class Hooks : public Journey {
     return file("hooks.toml", "[[hooks]]\nevent = \"" + event + "\"\ncommand = '''" + command +
                                   "'''\n" + rest + "\n");
   }
-  struct Told {
-    int exit;
-    std::string err;
-    Json result;
-    std::vector<Json> events;
-    std::vector<Json> of(std::string_view kind) const {
-      std::vector<Json> some;
-      for (const Json& event : events) {
-        if (event["kind"].as_string() == kind) some.push_back(event["data"]);
-      }
-      return some;
-    }
-  };
   Told run(const std::string& config, std::vector<std::string> more = {}) {
     std::vector<std::string> words = {"run",  "-o",       "stream-json", "-m",
                                       model_, "--config", config,        "go"};
     words.insert(words.end(), more.begin(), more.end());
-    const Ran ran = tug(words);
-    Told told{ran.exit, ran.err, {}, lines(ran.out)};
-    if (!told.events.empty()) told.result = told.events.back()["data"]["result"];
-    return told;
+    return told_by(tug(words));
   }
   // What the model was told in the end.
   std::string conversation() { return tug({"show", "last"}).out; }

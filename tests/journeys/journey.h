@@ -59,6 +59,28 @@ class Journey : public ::testing::Test {
     }
     return list;
   }
+
+  // What a run with stream-json told: its events, and the result that the last one carries.
+  struct Told {
+    int exit;
+    std::string err;
+    Json result;
+    std::vector<Json> events;
+
+    // The data of those of a kind.
+    std::vector<Json> of(std::string_view kind) const {
+      std::vector<Json> some;
+      for (const Json& event : events) {
+        if (event["kind"].as_string() == kind) some.push_back(event["data"]);
+      }
+      return some;
+    }
+  };
+  static Told told_by(const Ran& ran) {
+    Told told{ran.exit, ran.err, {}, lines(ran.out)};
+    if (!told.events.empty()) told.result = told.events.back()["data"]["result"];
+    return told;
+  }
   Json last_run() { return parse_json(tug({"runs", "--json", "--limit", "1"}).out).value()[0]; }
 
   std::string home_;

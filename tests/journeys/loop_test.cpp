@@ -17,26 +17,10 @@ class Loop : public Journey {
   const std::string wrong_read =
       R"({"tool_calls":[{"id":"c1","name":"read","arguments":{"n":1}}]})";
 
-  struct Told {
-    int exit;
-    Json result;
-    std::vector<Json> events;
-
-    std::vector<Json> of(std::string_view kind) const {
-      std::vector<Json> some;
-      for (const Json& event : events) {
-        if (event["kind"].as_string() == kind) some.push_back(event["data"]);
-      }
-      return some;
-    }
-  };
   Told run(std::vector<std::string> words) {
     words.insert(words.begin(), {"run", "-o", "stream-json"});
     words.push_back("go");
-    const Ran ran = tug(words);
-    Told told{ran.exit, {}, lines(ran.out)};
-    if (!told.events.empty()) told.result = told.events.back()["data"]["result"];
-    return told;
+    return told_by(tug(words));
   }
 };
 
