@@ -14,6 +14,10 @@ using testkit::fails;
 using testkit::says;
 using testkit::scripted;
 
+ToolPtr look_tool() {
+  return make_inline_tool("look", "Looks", [] { return "seen"; }, {.effect = Effect::pure}).value();
+}
+
 TEST(RunHookCases, WhatItAddsIsToldToTheModelAfterThePrompt) {
   auto model = testkit::recording(scripted({says("done")}));
   Rig rig(model);
@@ -35,8 +39,7 @@ TEST(RunHookCases, WhatItAddsIsToldToTheModelAfterThePrompt) {
 TEST(RunHookCases, WhatItAddsToARunThatACrashLeftInTheMiddleComesWhenTheCallsAreDone) {
   auto model = testkit::recording(scripted({calls("look"), says("done")}));
   Rig rig(model);
-  const ToolPtr look =
-      make_inline_tool("look", "Looks", [] { return "seen"; }, {.effect = Effect::pure}).value();
+  const ToolPtr look = look_tool();
   rig.harness->tool(look);
   const RunResult whole = rig.run("go");
   ASSERT_EQ(rig.seen->kinds()[3], "tool.started");
@@ -55,8 +58,7 @@ TEST(RunHookCases, WhatItAddsToARunThatACrashLeftInTheMiddleComesWhenTheCallsAre
 TEST(RunHookCases, WordsForARunThatACrashLeftInTheMiddleComeWhenTheCallsAreDone) {
   auto model = testkit::recording(scripted({calls("look"), says("done")}));
   Rig rig(model);
-  const ToolPtr look =
-      make_inline_tool("look", "Looks", [] { return "seen"; }, {.effect = Effect::pure}).value();
+  const ToolPtr look = look_tool();
   rig.harness->tool(look);
   const RunResult whole = rig.run("go");
   Rig next = rig_after_crash(rig, model, whole.id, 4);
