@@ -28,6 +28,8 @@ struct Plain {
   std::optional<Json> output_schema;
   std::optional<std::string> output_mode;
   std::optional<std::string> tool_execution;
+  std::optional<Json> permissions;
+  std::optional<Json> steering;
   bool interactive = false;
 };
 
@@ -96,8 +98,8 @@ Json to_json(const RunOptions& options) {
   // Binding all of them: a field that is added must be decided about here.
   const auto& [run_id, thread_id, agent, model, fallback_models, system_prompt, tools, tags,
                inherited_tags, metadata, inherited_metadata, configurable, limits, timeout,
-               max_output_tokens, output_schema, output_mode, tool_execution, interactive, cancel,
-               observers, keep_events, middleware, inherited_middleware, values] = options;
+               max_output_tokens, output_schema, output_mode, tool_execution, permissions, steering,
+               interactive, cancel, observers, keep_events, middleware, inherited_middleware, values] = options;
   Json json = write_json(Plain{
       .run_id = given(run_id),
       .thread_id = given(thread_id),
@@ -117,6 +119,8 @@ Json to_json(const RunOptions& options) {
       .output_schema = output_schema,
       .output_mode = named(output_mode),
       .tool_execution = named(tool_execution),
+      .permissions = permissions ? std::optional(to_json(*permissions)) : std::nullopt,
+      .steering = steering ? std::optional(to_json(*steering)) : std::nullopt,
       .interactive = interactive,
   });
   if (!interactive) json.erase("interactive");
@@ -133,6 +137,16 @@ Result<RunOptions> run_options_from(const Json& json) {
                         OutputMode::tool, OutputMode::prompted}));
   TUG_TRY(execution, chosen(plain.tool_execution, "tool_execution",
                             {ToolExecution::automatic, ToolExecution::sequential}));
+  std::optional<Permissions> permissions;
+  if (plain.permissions) {
+    TUG_TRY(read, permissions_from(*plain.permissions));
+    permissions = std::move(read);
+  }
+  std::optional<SteeringPolicy> steering;
+  if (plain.steering) {
+    TUG_TRY(read, steering_policy_from(*plain.steering));
+    steering = read;
+  }
   return RunOptions{.run_id = plain.run_id.value_or(""),
                     .thread_id = plain.thread_id.value_or(""),
                     .agent = plain.agent.value_or(""),
@@ -151,6 +165,8 @@ Result<RunOptions> run_options_from(const Json& json) {
                     .output_schema = plain.output_schema,
                     .output_mode = mode,
                     .tool_execution = execution,
+                    .permissions = permissions,
+                    .steering = steering,
                     .interactive = plain.interactive};
 }
 

@@ -232,6 +232,20 @@ std::vector<const ToolCall*> Transcript::open_calls() const {
   return open_ ? back()->tool_calls() : std::vector<const ToolCall*>{};
 }
 
+Transcript Transcript::settled() const {
+  if (!open_) return *this;
+  Transcript before;
+  before.size_ = size_ - 1;
+  // A chunk that holds nothing but the open turn is none of its past.
+  before.chunk_ = chunk_->start == before.size_ ? chunk_->before : chunk_;
+  detail::retain(before.chunk_);
+  if (boundary_count() > 0) {
+    before.extra_ = new TranscriptExtra(*extra_);
+    before.extra_->pending.clear();
+  }
+  return before;
+}
+
 std::vector<MessagePtr> Transcript::pending() const {
   return extra_ ? extra_->pending : std::vector<MessagePtr>{};
 }

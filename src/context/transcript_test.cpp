@@ -469,5 +469,25 @@ TEST(Transcript, HistoriesMayWanderBetweenThreads) {
   EXPECT_EQ(wrong, std::vector<int>(4));
 }
 
+TEST(Transcript, WhatWasSaidBeforeAnOpenTurnIsATranscriptOfItsOwn) {
+  for (int before : {1, 7, 8, 9, 72, 200}) {
+    Transcript transcript;
+    for (int i = 0; i < before; ++i) {
+      ASSERT_TRUE(transcript.append_user(say("m" + std::to_string(i))));
+    }
+    const Transcript quiet = transcript;
+    EXPECT_EQ(transcript.settled(), quiet);
+    ASSERT_TRUE(transcript.append_turn(turn_with({"a"}), 7));
+    ASSERT_TRUE(transcript.append_user(say("while it is open")));
+    Transcript settled = transcript.settled();
+    EXPECT_EQ(settled, quiet);
+    ASSERT_TRUE(settled.append_user(say("the other way")));
+    ASSERT_TRUE(transcript.append_results({result_for("7.0")}));
+    EXPECT_EQ(texts_of(settled).back(), "the other way");
+    EXPECT_EQ(settled.size(), before + 1u);
+    EXPECT_EQ(texts_of(transcript).back(), "while it is open");
+  }
+}
+
 }  // namespace
 }  // namespace tug

@@ -59,7 +59,7 @@ Result<ToolPtr> make_typed_tool(std::string name, std::string description, const
   Json parameters = arguments ? build_schema(*arguments) : Json();
   return Tool::make(
       tool_spec(std::move(name), std::move(description), std::move(parameters), options),
-      std::move(code), std::move(injected));
+      std::move(code), std::move(injected), options.checks);
 }
 
 }  // namespace tug::detail

@@ -69,15 +69,17 @@ Result<void> check_handler(const ToolSpec& spec, bool is_there) {
 }  // namespace
 
 Tool::Tool(ToolSpec spec, Schema parameters, std::optional<Schema> returns,
-           std::shared_ptr<const ToolCode> code, std::vector<std::string> injected)
+           std::shared_ptr<const ToolCode> code, std::vector<std::string> injected,
+           ToolChecks checks)
     : spec_(std::make_shared<const ToolSpec>(std::move(spec))),
       parameters_(std::move(parameters)),
       returns_(std::move(returns)),
       code_(std::move(code)),
-      injected_(std::move(injected)) {}
+      injected_(std::move(injected)),
+      checks_(std::move(checks)) {}
 
 Result<ToolPtr> Tool::make(ToolSpec spec, std::shared_ptr<const ToolCode> code,
-                           std::vector<std::string> injected) {
+                           std::vector<std::string> injected, ToolChecks checks) {
   TUG_TRY(named, check_name(spec.name));
   TUG_TRY(handled, check_handler(spec, code != nullptr));
   if (spec.max_retries && *spec.max_retries < 0) {
@@ -104,7 +106,7 @@ Result<ToolPtr> Tool::make(ToolSpec spec, std::shared_ptr<const ToolCode> code,
     returns = std::move(compiled);
   }
   return ToolPtr(new Tool(std::move(spec), std::move(parameters), std::move(returns),
-                          std::move(code), std::move(injected)));
+                          std::move(code), std::move(injected), std::move(checks)));
 }
 
 ToolSpec tool_spec(std::string name, std::string description, Json parameters,
@@ -117,6 +119,8 @@ ToolSpec tool_spec(std::string name, std::string description, Json parameters,
   spec.lane = options.lane;
   spec.sequential = options.sequential;
   spec.requires_approval = options.requires_approval;
+  spec.subject = options.subject;
+  spec.agent = options.agent;
   spec.needs_terminal = options.needs_terminal;
   spec.visibility = options.visibility;
   spec.tags = options.tags;
@@ -130,14 +134,16 @@ ToolSpec tool_spec(std::string name, std::string description, Json parameters,
   return spec;
 }
 
-Result<ToolPtr> make_tool(ToolSpec spec, JsonPoolHandler handler) {
+Result<ToolPtr> make_tool(ToolSpec spec, JsonPoolHandler handler, ToolChecks checks) {
   TUG_TRY(handled, check_handler(spec, handler != nullptr));
-  return Tool::make(std::move(spec), std::make_shared<const PoolJsonCode>(std::move(handler)));
+  return Tool::make(std::move(spec), std::make_shared<const PoolJsonCode>(std::move(handler)), {},
+                    std::move(checks));
 }
 
-Result<ToolPtr> make_tool(ToolSpec spec, JsonLoopHandler handler) {
+Result<ToolPtr> make_tool(ToolSpec spec, JsonLoopHandler handler, ToolChecks checks) {
   TUG_TRY(handled, check_handler(spec, handler != nullptr));
-  return Tool::make(std::move(spec), std::make_shared<const LoopJsonCode>(std::move(handler)));
+  return Tool::make(std::move(spec), std::make_shared<const LoopJsonCode>(std::move(handler)), {},
+                    std::move(checks));
 }
 
 }  // namespace tug

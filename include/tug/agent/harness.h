@@ -16,6 +16,7 @@
 #include <string_view>
 #include <utility>
 
+#include "tug/agent/agent.h"
 #include "tug/agent/options.h"
 #include "tug/agent/run.h"
 #include "tug/context/run_result.h"
@@ -49,6 +50,8 @@ struct HarnessOptions {
   std::optional<Json> output_schema;  // of the answer of every run that names none
   OutputMode output_mode = OutputMode::automatic;
   ToolExecution tool_execution = ToolExecution::automatic;
+  Permissions permissions;
+  SteeringPolicy steering;
   std::string state_dir;   // where the journal lives; in memory when empty
   std::uint64_t seed = 0;  // of ids and random numbers; 0: drawn
   std::string cwd;         // locals.config.cwd
@@ -97,6 +100,21 @@ class Harness {
   // Around every run that starts from now on, inside of those that were added before.
   Harness& use(MiddlewarePtr middleware);
 
+  // An agent: a tool of that name for this harness's runs from now on, and a function. One that
+  // cannot be made (its name is taken or bad, it names tools or agents that are not there) is kept
+  // as an error in the same way as a tool.
+  Agent agent(std::string name, std::string description, AgentConfig config = {});
+  // The same with the fields of a struct as arguments of the tool.
+  template <class In>
+  Agent agent(std::string name, std::string description, AgentConfig config = {}) {
+    config.input_schema = schema_of<In>();
+    return agent(std::move(name), std::move(description), std::move(config));
+  }
+  // The tool `subagent` {task, agent}: any agent of the run by its name, or, without a name, one
+  // with the tools and the model of its caller. With `background` the tool can also start runs that
+  // nobody waits for, and `subagent_runs` looks after them.
+  Harness& subagents(SubagentOptions options = {});
+
   // A root run. `run` blocks until it has ended; on a thread of the engine its result is an error
   // that names `run_async`.
   RunResult run(std::string prompt, RunOptions options = {});
@@ -118,11 +136,20 @@ class Harness {
   Run start(const Context& ctx, std::string prompt, RunOptions options = {});
   Task<RunResult> run_async(const Context& ctx, std::string prompt, RunOptions options = {});
 
-  // Goes on with a root that is in the journal. A crashed, cancelled or parked one from where it
+  // Goes on with a root that is in the journal. One that waits for approvals stays as it is: the
+  // result lists them, and the prompt, if any, is kept as a follow-up. A crashed, cancelled or parked one from where it
   // stood, under its own id (`prompt`, if any, is what it is told first). A finished one as a new
   // run with the old one as its base, on the same thread; that needs a prompt
   // unless it failed or reached a limit before its answer.
   Run resume(const RunId& root, std::string prompt = {}, RunOptions options = {});
+  Run resume(const ResumeState& state, std::string prompt = {}, RunOptions options = {}) {
+    return resume(state.run, std::move(prompt), std::move(options));
+  }
+  // Decides calls that a parked root waits for, and goes on with what that frees. Where calls stay
+  // undecided it parks again. Decisions that do not fit are an error before anything is written. A
+  // root that is under way in this process takes them like Run::approve, one of another process is
+  // sent them (the handle then follows nothing: its result is an error that says so).
+  Run approve(const RunId& root, std::vector<Decision> decisions, RunOptions options = {});
   // A new run that shares the history of `root` up to `at` (0: all of it), moved back to the
   // nearest earlier record without an open call. Without a prompt it goes on from there by itself.
   Run fork(const RunId& root, Seq at = 0, std::string prompt = {}, RunOptions options = {});

@@ -9,9 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "tug/agent/steering.h"
 #include "tug/context/type_key.h"
 #include "tug/core/error.h"
 #include "tug/core/json.h"
+#include "tug/tools/permissions.h"
 
 namespace tug {
 
@@ -75,6 +77,9 @@ struct RunOptions {
   std::optional<Json> output_schema;              // of the answer; the harness's own when empty
   std::optional<OutputMode> output_mode;
   std::optional<ToolExecution> tool_execution;
+  std::optional<Permissions> permissions;  // of it and of everything below; the harness's own
+  // What its owner may tell it and everything below it while it runs; the harness's own.
+  std::optional<SteeringPolicy> steering;
   bool interactive = false;  // a person at a terminal; set by the command line alone
 
   // Not part of the data form.

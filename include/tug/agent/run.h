@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "tug/agent/approval.h"
+#include "tug/agent/steering.h"
 #include "tug/agent/stream.h"
 #include "tug/context/run_result.h"
 #include "tug/core/task.h"
@@ -59,6 +61,25 @@ class Run {
   // Ends the segment at the next checkpoint with `paused`; the run can be resumed.
   void pause(std::string reason) const noexcept;
   void detach() const noexcept;
+
+  // Queues a command, or several that are taken together or not at all; never waits. What becomes
+  // of them is in the events. Nothing happens once the run has ended.
+  void steer(Steer command) const;
+  void steer(std::vector<Steer> batch) const;
+  // Calls of this run and of those below it that wait for approval now; of a run that has ended,
+  // those it was parked with.
+  std::vector<PendingApproval> pending() const;
+  // Decides some or all of them, before anything else happens; what that frees runs at once.
+  // `invalid`, and nothing is decided, for a call that does not wait, one named twice, arguments
+  // that do not fit the tool or a digest of something else; `denied` for a grant that cannot be
+  // given. A run that is parked needs Harness::approve. On the run's own loop: approve_async.
+  Result<void> approve(std::vector<Decision> decisions) const;
+  Task<Result<void>> approve_async(std::vector<Decision> decisions) const;
+  // A handle to a run of this tree that is under way; empty when there is none of that id. Dropping
+  // it leaves that run as it is: it belongs to its parent.
+  Run node(const RunId& run) const;
+  // The runs of this run's tree that are under way, this one first, in the order they began.
+  std::vector<RunStatusRecord> tree() const;
 
   RunStatusRecord status() const;
   // The context of the run, as JSON for people.

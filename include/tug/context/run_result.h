@@ -67,10 +67,15 @@ struct ToolCallRecord {
   friend bool operator==(const ToolCallRecord&, const ToolCallRecord&) = default;
 };
 
+// A call that waits for somebody to decide about it.
 struct PendingApproval {
   CallId call;
   std::string tool;
-  Json arguments;
+  Json arguments;  // as they would be used
+  RunId run;       // that asks: the root, or one below it
+  std::string agent;
+  std::string reason;  // why it asks
+  std::string digest;  // of what is shown here; an approval is bound to it
   friend bool operator==(const PendingApproval&, const PendingApproval&) = default;
 };
 struct Denial {
@@ -134,6 +139,8 @@ int exit_code(const RunResult& result);
 // process reads the same.
 struct RunStatusRecord {
   RunId id;
+  RunId parent;  // empty at a root
+  std::string agent;
   RunStatus status = RunStatus::pending;
   RunActivity activity = RunActivity::building_request;
   std::uint32_t turn = 0;

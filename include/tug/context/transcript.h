@@ -111,6 +111,8 @@ class Transcript {
   // The calls that wait for their results: those of the last message, all of them or none.
   bool has_open_calls() const noexcept { return open_; }
   std::vector<const ToolCall*> open_calls() const;
+  // What was said before the turn whose calls are open, in constant time; all of it when none is.
+  Transcript settled() const;
   // Messages that came while calls were open, in order of arrival.
   std::vector<MessagePtr> pending() const;
 

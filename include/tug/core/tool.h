@@ -46,6 +46,14 @@ struct ResultPolicy {
   std::optional<std::size_t> max_bytes;
 };
 
+// What the patterns of permissions are matched against.
+struct Subject {
+  enum class Kind : std::uint8_t { arguments, path, command };
+  Kind kind = Kind::arguments;
+  std::string field;  // of the arguments, for the other two
+  friend bool operator==(const Subject&, const Subject&) = default;
+};
+
 // The declaration of a tool. A closed type: what an app wants to keep with it goes into `metadata`,
 // which no model ever sees.
 struct ToolSpec {
@@ -57,6 +65,8 @@ struct ToolSpec {
   std::string lane;         // calls whose tools name the same lane keep call order among themselves
   bool sequential = false;  // puts the whole batch in call order
   bool requires_approval = false;
+  Subject subject;
+  bool agent = false;  // its calls are runs: they take no place among the calls of a batch
   bool needs_terminal = false;
   Visibility visibility = Visibility::model;
   std::optional<std::vector<std::string>> allowed_tools;  // what an invocation may call in turn

@@ -20,6 +20,7 @@ struct Base {
   std::string root;
   std::uint64_t seq;
   std::string hash;
+  std::optional<std::string> run;  // whose history it is; the root's own when it is left out
 };
 struct MiddlewareEntry {
   std::string name;
@@ -207,11 +208,19 @@ struct ApprovalRequested {
   std::string call_id;
   std::string tool;
   Json arguments;
+  std::string digest;                 // SHA-256 of tool and arguments: what an approval is bound to
+  std::optional<std::string> reason;  // why it asks
+  std::optional<std::string> hold;    // batch | call: what waits for it
 };
 struct ApprovalDecided {
   std::string call_id;
   bool approved;
   std::optional<std::string> reason;
+  std::string digest;                // of what was approved
+  std::optional<Json> arguments;     // that were put in the place of the model's
+  std::optional<std::string> grant;  // the pattern that needs no approval from now on
+  std::optional<std::string> scope;  // of the grant: run | tree
+  std::optional<std::string> by;     // who decided: owner | policy
 };
 
 struct WindowData {
@@ -309,6 +318,8 @@ struct Subagent {
   std::string name;
   std::string child_run_id;
   std::string call_id;
+  std::optional<bool> background;  // nobody waits for it
+  std::optional<std::string> stop_reason;
   std::optional<ErrorData> error;
 };
 struct SubagentReused {
@@ -318,9 +329,10 @@ struct SubagentReused {
 };
 // steering.applied, steering.rejected
 struct Steering {
-  Json command;
-  std::optional<std::string> sender;
+  Json command;  // of steering.rejected: the whole batch
+  std::optional<std::string> sender;  // owner | parent
   std::optional<std::string> reason;
+  std::optional<Json> message;  // what the model is told
 };
 // memory.loaded, memory.saved
 struct MemoryUsed {

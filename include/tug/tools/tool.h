@@ -51,6 +51,15 @@ class ModelRetry : public std::exception {
   std::string message_;
 };
 
+// Code that says something about a call before it is made.
+struct ToolChecks {
+  // Whether a call with these (checked) arguments requires approval. One that throws does.
+  std::function<bool(const Json& args)> approve_when;
+  // The path that a subject of kind `path` stands for, relative to the root of its workspace; the
+  // text itself without it.
+  std::function<std::string(const std::string& path)> resolve_path;
+};
+
 class Tool {
  public:
   // `invalid` for a name that is not [A-Za-z0-9_.-]{1,64} or is reserved (`final_result`), and for
@@ -59,7 +68,8 @@ class Tool {
   // paths of fields that the program fills: whatever a model sends for them is dropped.
   static Result<std::shared_ptr<const Tool>> make(ToolSpec spec,
                                                   std::shared_ptr<const ToolCode> code,
-                                                  std::vector<std::string> injected = {});
+                                                  std::vector<std::string> injected = {},
+                                                  ToolChecks checks = {});
 
   const std::string& name() const noexcept { return spec_->name; }
   const ToolSpec& spec() const noexcept { return *spec_; }
@@ -68,15 +78,17 @@ class Tool {
   const Schema* returns() const noexcept { return returns_ ? &*returns_ : nullptr; }
   const std::vector<std::string>& injected() const noexcept { return injected_; }
   const ToolCode& code() const noexcept { return *code_; }
+  const ToolChecks& checks() const noexcept { return checks_; }
 
  private:
   Tool(ToolSpec spec, Schema parameters, std::optional<Schema> returns,
-       std::shared_ptr<const ToolCode> code, std::vector<std::string> injected);
+       std::shared_ptr<const ToolCode> code, std::vector<std::string> injected, ToolChecks checks);
   std::shared_ptr<const ToolSpec> spec_;
   Schema parameters_;
   std::optional<Schema> returns_;
   std::shared_ptr<const ToolCode> code_;
   std::vector<std::string> injected_;
+  ToolChecks checks_;
 };
 using ToolPtr = std::shared_ptr<const Tool>;
 
@@ -86,6 +98,9 @@ struct ToolOptions {
   std::string lane;
   bool sequential = false;
   bool requires_approval = false;
+  ToolChecks checks;
+  Subject subject;
+  bool agent = false;
   bool needs_terminal = false;
   bool inline_ok = false;  // a plain function that returns at once: runs on the loop
   Visibility visibility = Visibility::model;
@@ -104,7 +119,7 @@ ToolSpec tool_spec(std::string name, std::string description, Json parameters,
 // Tools with a schema known at run time. The schema is checked before the handler sees anything.
 using JsonPoolHandler = std::function<Result<ToolResult>(const Json& args, Invocation& call)>;
 using JsonLoopHandler = std::function<LoopWork(Context ctx, Json args)>;
-Result<ToolPtr> make_tool(ToolSpec spec, JsonPoolHandler handler);
-Result<ToolPtr> make_tool(ToolSpec spec, JsonLoopHandler handler);
+Result<ToolPtr> make_tool(ToolSpec spec, JsonPoolHandler handler, ToolChecks checks = {});
+Result<ToolPtr> make_tool(ToolSpec spec, JsonLoopHandler handler, ToolChecks checks = {});
 
 }  // namespace tug
