@@ -67,8 +67,8 @@ Result<void> check_pattern(std::string_view pattern);
 struct Judgement {
   enum class Verdict : std::uint8_t { allow, ask, deny };
   Verdict verdict = Verdict::allow;
-  std::string reason;       // why it asks or refuses, for people and for the model
-  bool by_choice = false;   // allowed because somebody chose so: a pattern, a grant, a mode
+  std::string reason;      // why it asks or refuses, for people and for the model
+  bool by_choice = false;  // allowed because somebody chose so: a pattern, a grant, a mode
 };
 // `args` are checked ones. `grants` are patterns that were allowed in the run so far. A command
 // that hides another one (`sh -c`, `env`, `xargs`, ..) is never allowed by a pattern or a grant.
