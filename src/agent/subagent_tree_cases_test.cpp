@@ -187,7 +187,7 @@ TEST(SubagentCases, DepthUpToTheLimitIsAllowedAndOneMoreIsRefusedBeforeAnyModelC
   const ToolCallRecord& refused = tree.runs[2].result.tool_calls.at(0);
   EXPECT_EQ(error_type_of(refused), "SubAgentLimit");
   EXPECT_TRUE(contains(refused.result.content, "a limit, not an answer")) << refused.result.content;
-  EXPECT_TRUE(contains(refused.result.content, "depth")) << refused.result.content;
+  EXPECT_TRUE(contains(refused.result.content, "3 levels")) << refused.result.content;
 }
 
 TEST(SubagentCases, ARunThatIsTooDeepIsAnErrorToCode) {
