@@ -126,6 +126,11 @@ AgentCorePtr HarnessCore::find_agent(std::string_view name) const {
   return nullptr;
 }
 
+std::string HarnessCore::instructions_of(const AgentCore& agent) const {
+  std::scoped_lock lock(mutex_);
+  return agent.config.system_prompt.value_or(options_.system_prompt);
+}
+
 }  // namespace detail
 
 const std::string& Agent::name() const noexcept { return core_->name; }

@@ -80,6 +80,8 @@ class HarnessCore : public std::enable_shared_from_this<HarnessCore> {
                           const InheritedMiddleware* inherited, const RunPlanPtr& caller);
   AgentCorePtr agent(std::string name, std::string description, AgentConfig config);
   AgentCorePtr find_agent(std::string_view name) const;
+  // What runs of an agent are told that is not told anything else.
+  std::string instructions_of(const AgentCore& agent) const;
   void subagents(SubagentOptions options);
   Limits default_limits() const;
   std::string agent_of(const RunOptions& options) const;
