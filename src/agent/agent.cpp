@@ -131,6 +131,27 @@ std::string HarnessCore::instructions_of(const AgentCore& agent) const {
   return agent.config.system_prompt.value_or(options_.system_prompt);
 }
 
+// The first agent that names what is not there. Looked at when runs start: agents may name each
+// other, and one of them comes first.
+std::optional<Error> HarnessCore::agent_fault() const {
+  for (const AgentCorePtr& agent : agents_) {
+    // One that was removed names nothing any more.
+    if (!agent->tool || tools_.find(agent->name) != agent->tool.get()) continue;
+    for (const auto& names : {agent->config.tools, agent->config.subagents}) {
+      if (!names) continue;
+      if (auto named = tools_.only(*names); !named) {
+        return named.error().within("agent " + agent->name);
+      }
+    }
+    for (const std::string& name : agent->config.subagents.value_or(std::vector<std::string>{})) {
+      if (tools_.find(name)->spec().agent) continue;
+      return Error(ErrorKind::invalid, "agent " + agent->name + ": \"" + name + "\" is no agent",
+                   "list it under tools");
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace detail
 
 const std::string& Agent::name() const noexcept { return core_->name; }
