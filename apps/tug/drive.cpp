@@ -156,7 +156,8 @@ int drive(const Options& options, Session& session,
     std::fflush(stdout);
   }
   tell_ending(session, result);
-  return exit_code(result);
+  const int code = exit_code(result);
+  return code == ok && session.fail_on_deny && !result.denials.empty() ? denied : code;
 }
 
 }  // namespace tug::cli

@@ -5,6 +5,7 @@
 #include "commands.h"
 #include "core/try.h"
 #include "drive.h"
+#include "permission_settings.h"
 #include "prompt.h"
 #include "tug/agent/fold.h"
 
@@ -39,8 +40,10 @@ Result<RunFlags> with_folder(RunFlags flags, const GoOn& found) {
 
 Result<Session> session_of(const Options& options, const GoOnRequest& request, const GoOn& found) {
   TUG_TRY(flags, with_folder(request.flags, found));
-  return open_session(options, flags, found.store,
-                      std::string(found.root.summary["model"].as_string()));
+  TUG_TRY(permissions, recorded_permissions(*found.store, found.root.who->run_id));
+  return open_session(
+      options, flags, found.store,
+      {.model = std::string(found.root.summary["model"].as_string()), .permissions = permissions});
 }
 
 Result<GoOn> find_what(const Options& options, GoOnRequest request) {
