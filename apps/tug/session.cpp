@@ -258,11 +258,12 @@ Result<Session> open_session(const Options& options, const RunFlags& flags,
   TUG_TRY(answer, set_answer(session.options, told, flags));
   session.options.interactive = !options.json() && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 
-  const Asked asked = session.options.interactive ? Asked::person
-                      : flags.no_session          ? Asked::nobody
-                                                  : Asked::later;
+  const bool person = session.options.interactive && isatty(STDERR_FILENO);
+  const Asked asked = person ? Asked::person : flags.no_session ? Asked::nobody : Asked::later;
   TUG_TRY(permissions, configured_permissions(config, flags.config, asked, recorded.permissions));
-  session.options.permissions = permissions;
+  // Told again only where it is something else.
+  if (recorded.permissions != permissions) session.options.permissions = permissions;
+  session.prompts = permissions.on_ask == OnAsk::wait;
   session.fail_on_deny = flags.fail_on_deny;
 
   const bool named = is_given(flags.config, "model");
@@ -302,7 +303,7 @@ Result<Session> open_session(const Options& options, const RunFlags& flags,
                       .models = session.models};
   // Commands run where the tools look, however the folder was named: a hook that is a relative path
   // must not be looked for in another one.
-  made.root = made.cwd = workspace->root();
+  made.root = made.cwd = session.root = workspace->root();
   session.harness = std::make_unique<Harness>(std::move(made));
   session.hooks = hooks != nullptr;
   if (hooks) session.harness->use(hooks);

@@ -24,6 +24,8 @@ struct Session {
   bool kept = true;    // on disk
   bool hooks = false;  // commands of the configuration are run
   bool fail_on_deny = false;
+  bool prompts = false;  // a person is asked about calls that need approval
+  std::string root;      // the folder that the tools see
 };
 
 // What a run to go on with was told before: it stays unless a flag says otherwise.
