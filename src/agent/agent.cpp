@@ -21,18 +21,24 @@ std::string prompt_of(const AgentConfig& config, const Json& args) {
   return config.input_schema ? print_json(args) : std::string(args["input"].as_string());
 }
 
+std::unique_ptr<LaunchBelow> launch_of(AgentCorePtr agent, std::string input, bool fork,
+                                       RunOptions options = {}) {
+  auto launch = std::make_unique<LaunchBelow>();
+  launch->prompt = std::move(input);
+  launch->options = std::move(options);
+  launch->agent = std::move(agent);
+  launch->fork = fork;
+  return launch;
+}
+
 Task<Result<ToolResult>> call_agent(std::shared_ptr<const AgentCore> agent, Context ctx,
                                     Json args) {
   const auto harness = agent->harness.lock();
-  RunResult result = gone();
-  if (harness) {
-    LaunchBelow launch{.prompt = prompt_of(agent->config, args),
-                       .agent = agent,
-                       .fork = agent->config.fork};
-    auto running = harness->run_below(ctx, std::move(launch));
-    result = co_await std::move(running);
-  }
-  co_return result_for_model(agent->name, result, ctx);
+  if (!harness) co_return result_for_model(agent->name, gone(), ctx);
+  auto launch = launch_of(agent, prompt_of(agent->config, args), agent->config.fork);
+  auto running = harness->run_below(ctx, std::move(launch));
+  const std::unique_ptr<RunResult> result = co_await std::move(running);
+  co_return result_for_model(agent->name, *result, ctx);
 }
 
 std::string limit_text(const std::string& agent, const RunResult& result) {
@@ -51,7 +57,8 @@ bool is_limit(const RunResult& result) {
 ToolResult failed_for_model(const std::string& agent, const RunResult& result,
                             const Context& caller) {
   if (is_limit(result)) return ToolResult::error(limit_text(agent, result), "SubAgentLimit");
-  const std::string why = result.error ? result.error->message() : std::string(name_of(result.stop));
+  const std::string why =
+      result.error ? result.error->message() : std::string(name_of(result.stop));
   if (result.status == RunStatus::cancelled) {
     return ToolResult::error("The agent \"" + agent + "\" was stopped: " + why,
                              caller.cancelled() ? "Cancelled" : "SubAgentCancelled");
@@ -64,10 +71,10 @@ ToolResult failed_for_model(const std::string& agent, const RunResult& result,
 Json input_schema() {
   return Json::object(
       {{"type", "object"},
-       {"properties",
-        Json::object({{"input", Json::object({{"type", "string"},
-                                              {"description", "What the agent is to do, with "
-                                                              "everything it needs to know."}})}})},
+       {"properties", Json::object({{"input", Json::object({{"type", "string"},
+                                                            {"description",
+                                                             "What the agent is to do, with "
+                                                             "everything it needs to know."}})}})},
        {"required", Json::array({"input"})},
        {"additionalProperties", false}});
 }
@@ -75,9 +82,9 @@ Json input_schema() {
 ToolResult result_for_model(const std::string& agent, const RunResult& result,
                             const Context& caller) {
   const bool well = result.ok() && result.stop == StopReason::end_turn;
-  ToolResult told = well ? ToolResult::text(result.output.is_null() ? result.text
-                                                                    : print_json(result.output))
-                         : failed_for_model(agent, result, caller);
+  ToolResult told =
+      well ? ToolResult::text(result.output.is_null() ? result.text : print_json(result.output))
+           : failed_for_model(agent, result, caller);
   if (!told.metadata.is_object()) told.metadata = Json::object();
   told.metadata.set("agent", agent);
   told.metadata.set("child_run_id", result.id.text());
@@ -104,10 +111,11 @@ AgentCorePtr HarnessCore::agent(std::string name, std::string description, Agent
                             agent->config.input_schema.value_or(input_schema()),
                             {.effect = Effect::pure, .agent = true});
   // The tool is kept by the harness, the agent by whoever has a handle and by its tool.
-  auto tool = make_tool(std::move(spec), [agent = std::weak_ptr<const AgentCore>(agent)](
-                                             Context ctx, Json args) -> LoopWork {
-    return call_agent(agent.lock(), std::move(ctx), std::move(args));
-  });
+  auto tool = make_tool(
+      std::move(spec),
+      [agent = std::weak_ptr<const AgentCore>(agent)](Context ctx, Json args) -> LoopWork {
+        return call_agent(agent.lock(), std::move(ctx), std::move(args));
+      });
   if (tool) agent->tool = *tool;
   {
     std::scoped_lock lock(mutex_);
@@ -135,13 +143,10 @@ Task<RunResult> Agent::run_with(Context ctx, std::string input, RunOptions optio
   const auto core = core_;
   const auto harness = core->harness.lock();
   if (!harness) co_return gone();
-  LaunchBelow launch{.prompt = std::move(input),
-                     .options = std::move(options),
-                     .agent = core,
-                     .fork = core->config.fork};
+  auto launch = launch_of(core, std::move(input), core->config.fork, std::move(options));
   auto running = harness->run_below(std::move(ctx), std::move(launch));
-  RunResult result = co_await std::move(running);
-  co_return result;
+  const std::unique_ptr<RunResult> result = co_await std::move(running);
+  co_return std::move(*result);
 }
 
 Task<RunResult> Agent::run(Context ctx, std::string input) const {
@@ -163,21 +168,21 @@ Task<RunResult> Agent::fork(Context ctx, std::string input) const {
   const auto core = core_;
   const auto harness = core->harness.lock();
   if (!harness) co_return gone();
-  LaunchBelow launch{.prompt = std::move(input), .agent = core, .fork = true};
+  auto launch = launch_of(core, std::move(input), true);
   auto running = harness->run_below(std::move(ctx), std::move(launch));
-  RunResult result = co_await std::move(running);
-  co_return result;
+  const std::unique_ptr<RunResult> result = co_await std::move(running);
+  co_return std::move(*result);
 }
 
 Run Agent::start(const Context& ctx, std::string input) const {
   const auto harness = core_->harness.lock();
   if (!harness) {
-    auto none = std::make_shared<RunShared>(RunId(), ctx.services().share<Engine>(), ctx.loop(),
-                                            nullptr);
+    auto none =
+        std::make_shared<RunShared>(RunId(), ctx.services().share<Engine>(), ctx.loop(), nullptr);
     none->end(gone());
     return detail::RunHandle::make(std::move(none));
   }
-  return harness->start_below(ctx, {.prompt = std::move(input), .agent = core_});
+  return harness->start_below(ctx, {.prompt = std::move(input), .agent = core_, .fork = core_->config.fork});
 }
 
 }  // namespace tug

@@ -33,10 +33,10 @@ struct Launch {
   Seq at = 0;  // of fork; 0: all of it
   std::string prompt;
   RunOptions options;
-  AgentCorePtr agent;                // whose run it is; the harness's own when null
-  bool decides = false;              // of resume: with decisions about what it waits for
+  AgentCorePtr agent;    // whose run it is; the harness's own when null
+  bool decides = false;  // of resume: with decisions about what it waits for
   std::vector<Decision> decisions;
-  std::uint32_t session_turn = 0;    // of the runs of a session: those that ended well before it
+  std::uint32_t session_turn = 0;  // of the runs of a session: those that ended well before it
 };
 
 // How a run below another begins.
@@ -46,11 +46,11 @@ struct LaunchBelow {
   AgentCorePtr agent;  // null: a run of the harness itself
   Attachment hangs;
   bool background = false;
-  bool fork = false;                      // it starts with what its parent knows
-  std::optional<payload::Base> base;      // or with what that run knew
-  History history;                        // of the base
+  bool fork = false;                  // it starts with what its parent knows
+  std::optional<payload::Base> base;  // or with what that run knew
+  History history;                    // of the base
   std::uint32_t session_turn = 0;
-  std::unique_ptr<RunState> left_over;    // what it goes on from
+  std::unique_ptr<RunState> left_over;  // what it goes on from
 };
 
 namespace detail {
@@ -73,8 +73,7 @@ class HarnessCore : public std::enable_shared_from_this<HarnessCore> {
   const ServicesPtr& services() noexcept { return services_; }
   // With the harness's own where the options say nothing. `inherited` is what a run below another
   // has around it too.
-  Result<RunPlanPtr> plan(const RunOptions& options,
-                          const InheritedMiddleware* inherited = nullptr,
+  Result<RunPlanPtr> plan(const RunOptions& options, const InheritedMiddleware* inherited = nullptr,
                           const RunPlan* caller = nullptr);
   // Of a run of an agent, called by one with that plan (null for a root).
   Result<RunPlanPtr> plan(const AgentCore& agent, const RunOptions& options,
@@ -99,7 +98,7 @@ class HarnessCore : public std::enable_shared_from_this<HarnessCore> {
   // Loop thread.
   Task<RunResult> run_here(std::unique_ptr<Launch> launch);
   Run start_below(const Context& ctx, LaunchBelow launch);
-  Task<RunResult> run_below(Context ctx, LaunchBelow launch);
+  Task<std::unique_ptr<RunResult>> run_below(Context ctx, std::unique_ptr<LaunchBelow> launch);
 
  private:
   struct Opened;   // a root whose log and context are there
@@ -122,8 +121,17 @@ class HarnessCore : public std::enable_shared_from_this<HarnessCore> {
   Task<Result<std::unique_ptr<Opened>>> open_again(Launch& launch);
   // The result of a root that waits for approvals and is given none; nothing when it can go on.
   Task<Result<std::optional<RunResult>>> stays_parked(Launch& launch);
-  Task<Result<RunResult>> drive_below(std::shared_ptr<RunShared> shared, Context ctx,
-                                      std::unique_ptr<LaunchBelow> launch);
+  struct BelowRun;
+  struct BelowResult {
+    std::unique_ptr<BelowRun> run;
+    std::unique_ptr<RunResult> failed;  // why there is none
+  };
+  [[gnu::noinline]] BelowResult begin_driving(const Context& ctx,
+                                              std::unique_ptr<LaunchBelow> launch,
+                                              std::shared_ptr<RunShared> shared);
+  [[gnu::noinline]] static std::unique_ptr<RunResult> end_driving(BelowRun& below);
+  Task<std::unique_ptr<RunResult>> drive_below(std::shared_ptr<RunShared> shared, Context ctx,
+                                               std::unique_ptr<LaunchBelow> launch);
   [[gnu::noinline]] Result<std::unique_ptr<LiveRun>> begin_below(const Context& ctx,
                                                                  LaunchBelow& launch);
   Task<void> run_background(std::shared_ptr<RunShared> shared, Context ctx,

@@ -13,10 +13,10 @@ struct SessionCore {
   Context ctx;  // empty: every send is a root of its own
   ThreadId thread;
   std::uint32_t turns = 0;
-  ResumeState at;      // the root and the record up to which the conversation counts
-  RunId last;          // its newest run that ended well
-  std::string hash;    // of that record, where it was read back
-  History history;     // what was said
+  ResumeState at;    // the root and the record up to which the conversation counts
+  RunId last;        // its newest run that ended well
+  std::string hash;  // of that record, where it was read back
+  History history;   // what was said
   bool sending = false;
 };
 
@@ -94,10 +94,11 @@ Task<RunResult> AgentSession::send(std::string input) {
   if (!harness) co_return refused(Error(ErrorKind::invalid, "the harness of this agent is gone"));
   const Sending sending(*session);
   if (session->ctx) {
-    auto running = harness->run_below(session->ctx, launch_below(*session, std::move(input)));
-    RunResult result = co_await std::move(running);
-    keep(*session, result);
-    co_return result;
+    auto launch = std::make_unique<LaunchBelow>(launch_below(*session, std::move(input)));
+    auto running = harness->run_below(session->ctx, std::move(launch));
+    const std::unique_ptr<RunResult> result = co_await std::move(running);
+    keep(*session, *result);
+    co_return *result;
   }
   auto launch = std::make_unique<Launch>(
       Launch{.prompt = std::move(input), .agent = session->agent, .session_turn = session->turns});
