@@ -51,6 +51,11 @@ void set_built_in(Config& config) {
       {"limits.max_depth", kDefaultMaxDepth},
       {"limits.max_concurrency", kDefaultMaxConcurrency},
       {"fallback_models", Json::array()},
+      {"permissions.mode", name_of(PermissionMode::ask)},
+      {"permissions.allow", Json::array()},
+      {"permissions.ask", Json::array()},
+      {"permissions.deny", Json::array()},
+      {"permissions.hold", name_of(HoldScope::batch)},
       {"limits.output_retries", kDefaultOutputRetries},
       {"limits.tool_retries", kDefaultToolRetries},
       {"output.mode", name_of(OutputMode::automatic)},
@@ -95,6 +100,13 @@ class LayerOf {
       config_.settings[std::string(twin->key)] = {other, source};
     }
     said_[key] = source;
+    const Setting& below = config_.settings[key];
+    if (find_key(key)->adds_up() && !below.value.empty()) {
+      Json all = below.value;
+      for (const Json& one : value.items()) all.push_back(one);
+      value = std::move(all);
+      source = below.source + ", " + source;
+    }
     config_.settings[key] = {std::move(value), std::move(source)};
     return {};
   }
@@ -116,6 +128,7 @@ Result<void> add_file(Config& config, const std::string& path) {
   for (TomlEntry& entry : entries) {
     const std::string place = path + ":" + std::to_string(entry.line);
     const KeyInfo* info = find_key(entry.key);
+    if (!info && is_section(entry.key) && entry.value.is_object() && entry.value.empty()) continue;
     if (!info) {
       return fail(ErrorKind::invalid, place + ": \"" + entry.key + "\" is not a key",
                   nearest_key(entry.key));

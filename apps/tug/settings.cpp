@@ -5,7 +5,9 @@
 #include <limits>
 #include <vector>
 
+#include "core/try.h"
 #include "tug/core/nearest.h"
+#include "tug/tools/permissions.h"
 
 namespace tug::cli {
 namespace {
@@ -17,6 +19,7 @@ constexpr std::int64_t kUint32 = std::numeric_limits<std::uint32_t>::max();
 constexpr std::string_view kCount = "a whole number from 0";
 constexpr std::string_view kAtLeastOne = "a whole number from 1";
 
+constexpr std::string_view kPatterns = "a list of \"tool\" or \"tool(glob)\"";
 constexpr std::string_view kMilliseconds = "milliseconds, up to a day";
 constexpr std::string_view kPerMillion = "dollars per million tokens";
 constexpr std::string_view kHookEvents =
@@ -51,6 +54,14 @@ constexpr std::array kKeys = {
     KeyInfo{"retry.max_ms", Shape::count, kMilliseconds, 0, kDay},
     KeyInfo{"retry.max_wait_ms", Shape::count, kMilliseconds, 0, kDay},
     KeyInfo{"retry.jitter", Shape::amount, "a share from 0 to 1", 0, 1},
+    KeyInfo{"permissions.mode", Shape::choice,
+            "\"ask\", \"accept-edits\", \"read-only\" or \"yolo\"", 0, 0,
+            "ask|accept-edits|read-only|yolo"},
+    KeyInfo{"permissions.allow", Shape::patterns, kPatterns},
+    KeyInfo{"permissions.ask", Shape::patterns, kPatterns},
+    KeyInfo{"permissions.deny", Shape::patterns, kPatterns},
+    KeyInfo{"permissions.hold", Shape::choice, "\"batch\" or \"call\"", 0, 0, "batch|call"},
+    KeyInfo{"permissions.on_ask", Shape::choice, "\"park\" or \"deny\"", 0, 0, "park|deny"},
     KeyInfo{"workspace.root", Shape::text, "a folder"},
     KeyInfo{"hooks[].event", Shape::choice, "an event of a run", 0, 0, kHookEvents},
     KeyInfo{"hooks[].command", Shape::text, "a shell command"},
@@ -97,6 +108,16 @@ std::vector<std::string_view> choices_of(const KeyInfo& info) {
   return choices;
 }
 
+// That ends a word; one between the parentheses of a pattern does not.
+std::size_t next_comma(const KeyInfo& info, std::string_view text) {
+  int open = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (info.shape == Shape::patterns) open += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+    if (text[i] == ',' && open <= 0) return i;
+  }
+  return text.npos;
+}
+
 Result<Json> check_choice(const KeyInfo& info, const Json& value) {
   const auto choices = choices_of(info);
   if (value.is_string() && std::ranges::find(choices, value.as_string()) != choices.end())
@@ -111,6 +132,12 @@ Result<Json> check_choice(const KeyInfo& info, const Json& value) {
 }  // namespace
 
 std::span<const KeyInfo> config_keys() { return kKeys; }
+
+bool is_section(std::string_view key) {
+  return std::ranges::any_of(kKeys, [key](const KeyInfo& info) {
+    return info.key.starts_with(key) && info.key.substr(key.size()).starts_with('.');
+  });
+}
 
 const KeyInfo* find_key(std::string_view key) {
   const std::string plain = without_place(key);
@@ -169,6 +196,16 @@ Result<Json> check_value(const KeyInfo& info, const Json& value) {
       if (fine) return value;
       break;
     }
+    case Shape::patterns: {
+      bool fine = value.is_array();
+      for (const Json& item : value.items()) {
+        fine &= item.is_string();
+        if (!item.is_string()) break;
+        TUG_TRY(readable, check_pattern(item.as_string()));
+      }
+      if (fine) return value;
+      break;
+    }
   }
   return not_expected(info, shown(value));
 }
@@ -176,17 +213,17 @@ Result<Json> check_value(const KeyInfo& info, const Json& value) {
 Result<Json> value_from_text(const KeyInfo& info, std::string_view text) {
   if (info.shape == Shape::text || info.shape == Shape::choice)
     return check_value(info, Json(text));
-  if (info.shape == Shape::words) {
+  if (info.shape == Shape::words || info.shape == Shape::patterns) {
     Json list = Json::array();
     if (text == "none") return list;
     while (true) {
-      const std::size_t comma = text.find(',');
+      const std::size_t comma = next_comma(info, text);
       std::string_view word = text.substr(0, comma);
       while (word.starts_with(' ')) word.remove_prefix(1);
       while (word.ends_with(' ')) word.remove_suffix(1);
       if (word.empty()) return not_expected(info, "an empty name");
       list.push_back(word);
-      if (comma == text.npos) return list;
+      if (comma == text.npos) return check_value(info, list);
       text.remove_prefix(comma + 1);
     }
   }

@@ -14,7 +14,7 @@
 namespace tug::cli {
 
 struct KeyInfo {
-  enum class Shape : std::uint8_t { text, words, choice, count, amount, on_off };
+  enum class Shape : std::uint8_t { text, words, patterns, choice, count, amount, on_off };
   std::string_view key;  // "limits.max_turns"; "models[].id" for every row of [[models]]
   Shape shape;
   std::string_view expects;  // for people: "a whole number from 0"
@@ -22,9 +22,13 @@ struct KeyInfo {
   std::int64_t most = 0;
   std::string_view choices = {};  // "auto|sequential"
   bool in_row() const { return key.find("[]") != key.npos; }
+  // What the layers say counts together, the lowest first; elsewhere the highest layer wins.
+  bool adds_up() const { return shape == Shape::patterns; }
 };
 
 std::span<const KeyInfo> config_keys();
+// Whether there are keys below this one: "limits".
+bool is_section(std::string_view key);
 // Null for what is no key. A row's number does not matter: "models[3].id" is "models[].id".
 const KeyInfo* find_key(std::string_view key);
 // For a key that nobody knows: what to do about it.
