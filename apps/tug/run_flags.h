@@ -15,6 +15,7 @@ namespace tug::cli {
 struct ConfigFlags {
   std::map<std::string, std::optional<std::string>> by_key;
   std::vector<std::string> fallback_models;
+  std::vector<std::string> agents;  // files, and folders of them
   std::string system_prompt_file;
   std::string file;
   bool bare = false;
