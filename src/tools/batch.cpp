@@ -1,12 +1,10 @@
 #include "tug/tools/batch.h"
 
 #include <algorithm>
-#include <deque>
 #include <map>
 #include <string_view>
 
 #include "tug/core/scope.h"
-#include "tug/core/sync.h"
 #include "tug/tools/invoke.h"
 
 namespace tug {
@@ -17,52 +15,6 @@ struct Lane {
   std::vector<std::size_t> pure;  // since the last one that is not
   std::vector<std::size_t> last;  // that one, if any
 };
-
-Task<void> run_one(const BatchCall& call, std::size_t index, BatchObserver& observer) {
-  const Loop& loop = call.ctx.loop();
-  const Instant begun = loop.now();
-  observer.on_begin(index);
-  auto running = observer.run(call, index);
-  ToolResult result = co_await std::move(running);
-  observer.on_end(index, std::move(result), loop.now() - begun);
-}
-
-void never_began(const BatchCall& call, std::size_t index, BatchObserver& observer) {
-  observer.on_end(index, cancelled_result(*call.tool, call.ctx), Duration::zero());
-}
-
-struct Batch {
-  std::vector<BatchCall> calls;
-  BatchObserver& observer;
-  CancelToken cancel;
-  std::vector<std::vector<std::size_t>> waits;
-  std::deque<Signal> ended;
-  Semaphore permits;
-};
-
-Task<void> run_in_turn(Batch& batch, std::size_t index) {
-  bool cancelled = false;
-  for (const std::size_t earlier : batch.waits[index]) {
-    const Woken woken = co_await batch.ended[earlier].wait({batch.cancel});
-    cancelled = cancelled || woken != Woken::ready;
-  }
-  const BatchCall& call = batch.calls[index];
-  Permit permit;
-  if (!cancelled) {
-    Result<Permit> acquired = co_await batch.permits.acquire({batch.cancel});
-    // A permit may have been handed over before the request came; the call has not begun.
-    cancelled = !acquired || batch.cancel.requested();
-    if (acquired) permit = *std::move(acquired);
-  }
-  if (cancelled) {
-    never_began(call, index, batch.observer);
-  } else {
-    auto running = run_one(call, index, batch.observer);
-    co_await std::move(running);
-  }
-  permit.release();
-  batch.ended[index].set();
-}
 
 }  // namespace
 
@@ -92,31 +44,110 @@ std::vector<std::vector<std::size_t>> waits_of(std::span<const ToolSpec* const> 
   return waits;
 }
 
+CallBatch::CallBatch(Loop& loop, BatchObserver& observer, CancelToken cancel, std::uint32_t cap)
+    : observer_(observer),
+      cancel_(std::move(cancel)),
+      cap_(std::max(cap, 1u)),
+      scope_(loop, cancel_) {}
+
+bool CallBatch::takes_place(std::size_t index) const {
+  return !entries_[index]->call.tool->spec().agent;
+}
+
+void CallBatch::add(std::vector<BatchCall> calls) {
+  const std::size_t first = entries_.size();
+  for (BatchCall& call : calls) entries_.push_back(std::make_unique<Entry>(Entry{.call = std::move(call)}));
+  std::vector<const ToolSpec*> specs;
+  specs.reserve(entries_.size());
+  for (const auto& entry : entries_) specs.push_back(&entry->call.tool->spec());
+  const auto waits = waits_of(specs);
+  for (std::size_t i = first; i < entries_.size(); ++i) {
+    for (const std::size_t earlier : waits[i]) {
+      if (entries_[earlier]->ended) continue;
+      entries_[earlier]->next.push_back(i);
+      ++entries_[i]->before;
+    }
+    ++left_;
+    if (entries_[i]->before == 0) ready_.push_back(i);
+  }
+  start_ready();
+}
+
+// Those that take no place pass those that wait for one.
+void CallBatch::start_ready() {
+  if (cancel_.requested()) return;
+  for (auto at = ready_.begin(); at != ready_.end();) {
+    const bool place = takes_place(*at);
+    if (place && places_ == cap_) {
+      ++at;
+      continue;
+    }
+    places_ += place;
+    ++running_;
+    scope_.spawn(run_one(*at));
+    at = ready_.erase(at);
+  }
+}
+
+Task<void> CallBatch::run_one(std::size_t index) {
+  const BatchCall& call = entries_[index]->call;
+  const Loop& loop = call.ctx.loop();
+  const Instant begun = loop.now();
+  ToolResult result;
+  if (cancel_.requested()) {
+    result = cancelled_result(*call.tool, call.ctx);
+  } else {
+    observer_.on_begin(index);
+    try {
+      auto running = observer_.run(call, index);
+      result = co_await std::move(running);
+    } catch (...) {
+      result = ToolResult::error(detail::error_in_flight("the call").message(), "Exception");
+    }
+  }
+  places_ -= takes_place(index);
+  --running_;
+  end(index);
+  observer_.on_end(index, std::move(result), loop.now() - begun);
+}
+
+// What it frees begins before anybody can think that nothing runs any more.
+void CallBatch::end(std::size_t index) {
+  Entry& entry = *entries_[index];
+  entry.ended = true;
+  for (const std::size_t next : entry.next) {
+    if (--entries_[next]->before == 0) ready_.push_back(next);
+  }
+  start_ready();
+  if (--left_ == 0) done_.wake_all();
+}
+
+Task<void> CallBatch::join() {
+  const Until until{cancel_};
+  while (left_ > 0) {
+    const Woken woken = co_await done_.wait(until);
+    if (woken == Woken::ready) continue;
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      Entry& entry = *entries_[i];
+      const bool waits = entry.before > 0 || std::ranges::find(ready_, i) != ready_.end();
+      if (entry.ended || !waits) continue;
+      entry.ended = true;
+      --left_;
+      observer_.on_end(i, cancelled_result(*entry.call.tool, entry.call.ctx), Duration::zero());
+    }
+    ready_.clear();
+    break;
+  }
+  auto joining = scope_.join();
+  co_await std::move(joining);
+}
+
 Task<void> run_batch(std::vector<BatchCall> calls, BatchObserver& observer, CancelToken cancel,
                      std::uint32_t cap) {
-  if (calls.size() == 1) {
-    if (cancel.requested()) {
-      never_began(calls[0], 0, observer);
-      co_return;
-    }
-    auto running = run_one(calls[0], 0, observer);
-    co_await std::move(running);
-    co_return;
-  }
-  std::vector<const ToolSpec*> specs;
-  specs.reserve(calls.size());
-  for (const BatchCall& call : calls) specs.push_back(&call.tool->spec());
   Loop& loop = co_await this_loop();
-  Batch batch{.calls = std::move(calls),
-              .observer = observer,
-              .cancel = std::move(cancel),
-              .waits = waits_of(specs),
-              .ended = {},
-              .permits = Semaphore(std::max(cap, 1u), "a place among the running calls")};
-  for (std::size_t i = 0; i < specs.size(); ++i) batch.ended.emplace_back("an earlier call");
-  Scope scope(loop, batch.cancel);
-  for (std::size_t i = 0; i < specs.size(); ++i) scope.spawn(run_in_turn(batch, i));
-  auto joining = scope.join();
+  CallBatch batch(loop, observer, std::move(cancel), cap);
+  batch.add(std::move(calls));
+  auto joining = batch.join();
   co_await std::move(joining);
 }
 

@@ -4,11 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "tug/context/context.h"
+#include "tug/core/scope.h"
 #include "tug/core/task.h"
+#include "tug/core/wait.h"
 #include "tug/tools/tool.h"
 
 namespace tug {
@@ -38,9 +41,49 @@ class BatchObserver {
   virtual void on_end(std::size_t index, ToolResult result, Duration took) = 0;
 };
 
-// Ends when every call has ended. `cancel` is the run's token: calls that have not begun when it is
-// requested never do; those that run see it through their contexts. At most `cap` run at once (0
-// counts as 1). Calls begin in call order as far as they need not wait. Loop thread.
+// `cancel` is the run's token: calls that have not begun when it is requested never do; those that
+// run see it through their contexts. At most `cap` run at once (0 counts as 1); calls of agents take
+// no place among them. Calls begin in call order as far as they need not wait. Loop thread. Must be
+// joined before it dies.
+class CallBatch {
+ public:
+  CallBatch(Loop& loop, BatchObserver& observer, CancelToken cancel,
+            std::uint32_t cap = kMaxConcurrency);
+  CallBatch(const CallBatch&) = delete;
+  CallBatch& operator=(const CallBatch&) = delete;
+
+  // Also while others run: they come behind all that are there.
+  void add(std::vector<BatchCall> calls);
+  // Ends when every call has ended.
+  Task<void> join();
+  // Calls that run, or are about to.
+  std::size_t running() const noexcept { return running_; }
+
+ private:
+  struct Entry {
+    BatchCall call;
+    std::vector<std::size_t> next;  // that wait for it
+    std::uint32_t before = 0;       // how many it waits for
+    bool ended = false;
+  };
+  Task<void> run_one(std::size_t index);
+  void start_ready();
+  void end(std::size_t index);
+  bool takes_place(std::size_t index) const;
+
+  BatchObserver& observer_;
+  CancelToken cancel_;
+  const std::uint32_t cap_;
+  std::vector<std::unique_ptr<Entry>> entries_;
+  std::vector<std::size_t> ready_;  // that wait for a place alone
+  std::uint32_t places_ = 0;       // taken
+  std::size_t running_ = 0;
+  std::size_t left_ = 0;
+  WaitList done_{"the calls of a batch"};
+  Scope scope_;
+};
+
+// A batch of these calls from its beginning to its end.
 Task<void> run_batch(std::vector<BatchCall> calls, BatchObserver& observer, CancelToken cancel,
                      std::uint32_t cap = kMaxConcurrency);
 
