@@ -63,6 +63,7 @@ Result<std::vector<ConfigEntry>> read_agent_file(
     const std::string& path, const std::function<bool(std::string_view key)>& whole) {
   TUG_TRY(matter, read_front_matter(path, whole));
   std::vector<ConfigEntry> entries = std::move(matter.entries);
+  std::erase_if(entries, [](const ConfigEntry& entry) { return entry.value.is_null(); });
   const ConfigEntry* words = find(entries, "system_prompt");
   if (words && !matter.body.empty()) {
     return fail(ErrorKind::invalid,

@@ -17,8 +17,8 @@ inline constexpr std::size_t kMaxAgentFiles = 1000;
 Result<std::vector<std::string>> agent_files(const std::string& path);
 
 // The keys of one agent: those of the front matter, the text as `system_prompt`, and the name of
-// the file as `name` where none is given. `invalid` as of read_front_matter, and for a system
-// prompt in both places.
+// the file as `name` where none is given. A key without a value is as if it were not there.
+// `invalid` as of read_front_matter, and for a system prompt in both places.
 Result<std::vector<ConfigEntry>> read_agent_file(
     const std::string& path, const std::function<bool(std::string_view key)>& whole);
 

@@ -230,11 +230,13 @@ Result<Node> parse_yaml(const std::string& path, std::string_view yaml) {
     try {
       YAML::Parser parser(stream);
       if (!parser.HandleNextDocument(builder)) return Node{.kind = Node::Kind::map};
-      if (builder.fault()) return fault_at(path, builder.fault()->line, builder.fault()->what);
+      if (builder.fault())
+        return fault_at(path, builder.fault()->line, "it has " + builder.fault()->what);
       Builder more;
-      if (parser.HandleNextDocument(more)) return fault_at(path, 0, "several documents");
+      if (parser.HandleNextDocument(more)) return fault_at(path, 0, "it has several documents");
     } catch (const YAML::Exception& error) {
-      if (builder.fault()) return fault_at(path, builder.fault()->line, builder.fault()->what);
+      if (builder.fault())
+        return fault_at(path, builder.fault()->line, "it has " + builder.fault()->what);
       const int line = error.mark.is_null() ? 0 : std::max(error.mark.line, 0);
       return fault_at(path, static_cast<std::size_t>(line), error.msg);
     }

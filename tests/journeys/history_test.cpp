@@ -227,8 +227,8 @@ TEST_F(History, ToolsSaysWhatThereIs) {
     }
     EXPECT_EQ(tool["effect"], Json("pure"));
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"glob", "list", "read", "search"}));
-  EXPECT_TRUE(has(tug({"tools"}).out, "search  pure"));
+  EXPECT_EQ(names, (std::vector<std::string>{"glob", "list", "read", "search", "subagent"}));
+  EXPECT_TRUE(has(tug({"tools"}).out, "search    pure"));
   EXPECT_EQ(tug({"tools", "--tools", "raed"}).exit, 2);
 }
 
