@@ -2,6 +2,7 @@
 #include <charconv>
 #include <memory>
 
+#include "amounts.h"
 #include "commands.h"
 #include "core/try.h"
 #include "drive.h"
