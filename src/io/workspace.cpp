@@ -17,6 +17,7 @@ namespace tug {
 namespace {
 
 constexpr int kReopens = 8;
+constexpr int kMaxLinks = 40;  // in one path, as the kernel
 constexpr std::int64_t kMaxSeconds = 9'000'000'000;
 constexpr std::uint64_t kFolderFlags = O_RDONLY | O_DIRECTORY | O_NONBLOCK;
 
@@ -119,6 +120,24 @@ Result<std::vector<Entry>> entries_of(Descriptor folder, std::string_view path, 
   return entries;
 }
 
+// The names of a path in front of `rest`, whose next one is its last.
+void push_names(std::vector<std::string>& rest, std::string_view path) {
+  const std::size_t from = rest.size();
+  while (!path.empty()) {
+    const std::size_t end = std::min(path.find('/'), path.size());
+    const std::string_view name = path.substr(0, end);
+    path.remove_prefix(std::min(end + 1, path.size()));
+    if (!name.empty() && name != ".") rest.emplace_back(name);
+  }
+  std::reverse(rest.begin() + static_cast<std::ptrdiff_t>(from), rest.end());
+}
+
+std::string path_of(const std::vector<std::string>& names) {
+  std::string path = ".";
+  for (const std::string& name : names) path = joined(path, name);
+  return path;
+}
+
 class RootedFolder final : public Workspace {
  public:
   RootedFolder(Descriptor root, std::string given, std::string real)
@@ -158,6 +177,46 @@ class RootedFolder final : public Workspace {
     std::string normal = ".";
     for (const std::string_view name : names) normal = joined(normal, name);
     return normal;
+  }
+
+  // Name by name: what is asked of the kernel as a whole would be known only through /proc.
+  Result<std::string> real_path(std::string_view path) const override {
+    TUG_TRY(normal, relative(path));
+    std::vector<std::string> names;  // of the real path so far
+    std::vector<std::string> rest;   // still to be looked at, the next one last
+    push_names(rest, normal);
+    int links = 0;
+    bool missing = false;
+    while (!rest.empty()) {
+      std::string name = std::move(rest.back());
+      rest.pop_back();
+      if (name == "..") {
+        if (names.empty()) return leads_out(path);
+        if (missing) return refusal(normal, ENOENT);
+        names.pop_back();
+        continue;
+      }
+      names.push_back(std::move(name));
+      if (missing) continue;
+      const std::string at = path_of(names);
+      const Descriptor found = open_beneath(root_.get(), at, O_PATH | O_NOFOLLOW, Links::refuse);
+      struct stat status = {};
+      if (!found || fstat(found.get(), &status) != 0) {
+        if (errno != ENOENT && errno != ENOTDIR) return refusal(normal, errno);
+        missing = true;
+        continue;
+      }
+      if (!S_ISLNK(status.st_mode)) continue;
+      if (++links > kMaxLinks) return refusal(normal, ELOOP);
+      std::string target(kMaxPath + 1, '\0');
+      const ssize_t length = readlinkat(found.get(), "", target.data(), target.size());
+      if (length < 0) return refusal(normal, errno);
+      target.resize(static_cast<std::size_t>(length));
+      if (target.starts_with('/')) return refusal(normal, EXDEV);
+      names.pop_back();
+      push_names(rest, target);
+    }
+    return path_of(names);
   }
 
   Result<std::optional<FileInfo>> info(std::string_view path) const override {

@@ -153,6 +153,43 @@ TEST_F(WorkspaceTest, DotsAfterALinkGoBackInThePathAsWritten) {
   EXPECT_EQ(contents("short/../readme.txt").value(), "hello");
 }
 
+TEST_F(WorkspaceTest, ARealPathNamesWhatIsOpened) {
+  fs::create_symlink("../readme.txt", root_ + "/src/up");
+  fs::create_symlink("src", root_ + "/folder");
+  fs::create_symlink("folder/up", root_ + "/chain");
+  fs::create_symlink("src/new", root_ + "/dangling");
+  fs::create_symlink(".", root_ + "/here");
+  const std::pair<std::string, std::string> table[] = {
+      {".", "."},
+      {"here", "."},
+      {"./src//a.cpp", "src/a.cpp"},
+      {root_ + "/src/a.cpp", "src/a.cpp"},
+      {"folder/deep/b.cpp", "src/deep/b.cpp"},
+      {"here/folder/here/../a.cpp", "src/a.cpp"},
+      {"src/up", "readme.txt"},
+      {"chain", "readme.txt"},
+      {"folder/new/er", "src/new/er"},
+      {"dangling", "src/new"},
+      {"dangling/x", "src/new/x"},
+      {"readme.txt/below", "readme.txt/below"},
+  };
+  for (const auto& [path, real] : table) {
+    const auto found = workspace_->real_path(path);
+    ASSERT_TRUE(found) << path << ": " << found.error().message();
+    EXPECT_EQ(*found, real) << path;
+  }
+  fs::create_symlink("../outside/secret", root_ + "/out");
+  fs::create_symlink("src/../../outside/x", root_ + "/dangling_out");
+  fs::create_symlink("loop", root_ + "/loop");
+  fs::create_symlink(root_ + "/readme.txt", root_ + "/absolute");
+  for (const char* path : {"out", "dangling_out", "loop", "loop/x", "absolute", "..", "/etc"}) {
+    const auto found = workspace_->real_path(path);
+    ASSERT_FALSE(found) << path << " " << *found;
+    EXPECT_EQ(found.error().kind(), ErrorKind::denied) << path;
+  }
+  EXPECT_EQ(workspace_->real_path("").error().kind(), ErrorKind::invalid);
+}
+
 TEST_F(WorkspaceTest, InfoTellsNothingThereFromNotAllowed) {
   fs::create_symlink("nowhere", root_ + "/dangling");
   EXPECT_EQ(workspace_->info("missing").value(), std::nullopt);
@@ -330,7 +367,13 @@ TEST_F(WorkspaceTest, NoPathOutOfPartsLeadsToTheSecret) {
     }
     const auto text = contents(path);
     read += text ? 1 : 0;
-    if (text) ASSERT_NE(*text, "SECRET") << path;
+    if (text) {
+      ASSERT_NE(*text, "SECRET") << path;
+      const auto real = workspace_->real_path(path);
+      ASSERT_TRUE(real) << path;
+      ASSERT_EQ(fs::canonical(root_ + "/" + *real), root_ + "/" + *real) << path;
+      ASSERT_EQ(contents(*real).value(), *text) << path;
+    }
     const auto entries = workspace_->list(path, 100);
     if (!entries) continue;
     for (const Entry& entry : *entries) ASSERT_FALSE(entry.path.ends_with("elsewhere")) << path;

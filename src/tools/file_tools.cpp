@@ -17,6 +17,9 @@ using FileFunction = Result<ToolResult> (*)(const Args&, const Workspace&, const
 std::vector<ToolPtr> make_file_tools(std::shared_ptr<const Workspace> workspace,
                                      FileToolLimits limits) {
   std::vector<ToolPtr> tools;
+  const auto resolve = [workspace](const std::string& path) {
+    return workspace->real_path(path).value_or(path);
+  };
   const auto add = [&]<class Args>(std::string name, std::string description,
                                    FileFunction<Args> function) {
     auto handler = [workspace, limits, function](Invocation& call, const Args& args) {
@@ -25,6 +28,8 @@ std::vector<ToolPtr> make_file_tools(std::shared_ptr<const Workspace> workspace,
     tools.push_back(make_tool(std::move(name), std::move(description), std::move(handler),
                               {.effect = Effect::pure,
                                .lane = "workspace",
+                               .checks = {.resolve_path = resolve},
+                               .subject = {.kind = Subject::Kind::path, .field = "path"},
                                .tags = {"files"},
                                .timeout = limits.search_time})
                         .value());

@@ -4,6 +4,7 @@
 
 #include "tools/files/testing.h"
 #include "tools/testing.h"
+#include "tug/tools/permissions.h"
 
 namespace tug {
 namespace {
@@ -29,6 +30,38 @@ TEST(FileTools, AskOnlyForWhatTheyNeed) {
   EXPECT_EQ(tools[2]->spec().parameters["required"], Json::array({"pattern"}));
   EXPECT_EQ(tools[3]->spec().parameters["required"], Json::array({"query"}));
   EXPECT_EQ(tools[3]->spec().parameters["properties"]["max_files"]["default"], Json(50));
+}
+
+TEST(FileTools, ShowRulesThePathThatIsOpened) {
+  const TestRoot root;
+  root.write("secrets/key", "x");
+  root.write("src/a.txt", "x");
+  std::filesystem::create_symlink("secrets/key", root.path("innocent"));
+  std::filesystem::create_symlink("secrets", root.path("src/in"));
+  std::filesystem::create_symlink("../secrets", root.path("src/up"));
+  std::filesystem::create_symlink("/etc", root.path("etc"));
+  const auto tools = make_file_tools(root.shared());
+  const auto subject = [&](std::size_t tool, const Json& args) {
+    return subject_of(*tools[tool], args);
+  };
+  const auto read = [&](std::string_view path) {
+    return subject(0, Json::object({{"path", Json(path)}}));
+  };
+  EXPECT_EQ(read("src/../src/./a.txt"), "src/a.txt");
+  EXPECT_EQ(read(root.path("src/a.txt")), "src/a.txt");
+  EXPECT_EQ(read("innocent"), "secrets/key");
+  EXPECT_EQ(read("src/up/key"), "secrets/key");
+  EXPECT_EQ(read("src/up/new"), "secrets/new");
+  EXPECT_EQ(read("src/in/key"), "src/secrets/key");
+  EXPECT_EQ(read("../x"), "../x");
+  EXPECT_EQ(read("etc/passwd"), "etc/passwd");
+  for (const std::size_t tool : {1u, 2u, 3u}) {
+    EXPECT_EQ(subject(tool, Json::object()), ".");
+    EXPECT_EQ(subject(tool, Json::object({{"path", "src/up"}})), "secrets");
+  }
+  const Permissions rules{.deny = {"read(secrets/**)"}};
+  EXPECT_EQ(judge(rules, {}, *tools[0], Json::object({{"path", "innocent"}})).verdict,
+            Judgement::Verdict::deny);
 }
 
 class FileToolCalls : public ToolTest {

@@ -65,6 +65,11 @@ class Workspace {
   // The path as the tools name it: relative, normalised, "." for the root. `denied` when it leads
   // out, `invalid` when it is empty, too long or holds a NUL. Looks at the text only.
   virtual Result<std::string> relative(std::string_view path) const = 0;
+  // The path of what it leads to, links followed, as `relative` names it; names that are not there
+  // yet stand as they are. `denied` when it leads out or in a circle, `invalid` for what is no
+  // path. For rules about paths: what a rule reads is what `open` opens, unless somebody moves it
+  // meanwhile.
+  virtual Result<std::string> real_path(std::string_view path) const = 0;
   // What the path leads to, links followed; nothing when there is nothing. `denied` when it leads
   // out or may not be looked at.
   virtual Result<std::optional<FileInfo>> info(std::string_view path) const = 0;

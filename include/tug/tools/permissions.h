@@ -3,8 +3,15 @@
 //
 // A pattern is `tool` or `tool(glob)`. What the glob is matched against is the call's subject
 // (ToolSpec::subject): the path of a file tool, relative to the root of its workspace; the parsed
-// command of a shell, of which every part must match; the arguments as JSON otherwise. `*` matches
-// any run of characters but "/" in a path, `**` any run, `?` one character.
+// command of a shell; the arguments as JSON otherwise. `*` matches any run of characters but "/" in
+// a path, `**` any run, `?` one character; `**/` in front of a name also matches nothing in a path;
+// a backslash takes the next character as it is.
+//
+// A command is taken apart into its simple commands, words with one space between, those that need
+// it in single quotes, and its redirections ("> build/log", a path). To allow it, patterns must
+// cover every part; to deny it or to ask about it, one part is enough, wherever the program lies
+// (`/bin/rm` is `rm`). A command that cannot be read for sure, or that hides another one, is never
+// allowed by a pattern, and is asked about where a glob denies or asks about the tool.
 #pragma once
 
 #include <cstdint>
@@ -67,11 +74,14 @@ Result<void> check_pattern(std::string_view pattern);
 struct Judgement {
   enum class Verdict : std::uint8_t { allow, ask, deny };
   Verdict verdict = Verdict::allow;
-  std::string reason;       // why it asks or refuses, for people and for the model
-  bool by_choice = false;   // allowed because somebody chose so: a pattern, a grant, a mode
+  std::string reason;      // why it asks or refuses, for people and for the model
+  bool by_choice = false;  // allowed because somebody chose so: a pattern, a grant, a mode
 };
-// `args` are checked ones. `grants` are patterns that were allowed in the run so far. A command
-// that hides another one (`sh -c`, `env`, `xargs`, ..) is never allowed by a pattern or a grant.
+// `args` are checked ones. `grants` are patterns that were allowed in the run so far; they stand
+// above what asks, not above what denies. A command that hides another one (`sh -c`, `env`,
+// `xargs`, ..) is never allowed by a pattern or a grant. May look at the file system for a path,
+// and only where a glob needs it. A pattern that cannot be read allows nothing; among those that
+// deny or ask it makes every call be asked about.
 Judgement judge(const Permissions& permissions, std::span<const std::string> grants,
                 const Tool& tool, const Json& args);
 
@@ -84,7 +94,8 @@ Result<std::string> grant_for(const Tool& tool, const Json& args, std::string_vi
 // What an approval is bound to: the tool and the bytes of its arguments, as they are shown.
 Digest approval_digest(std::string_view tool, const Json& args);
 
-// What patterns are matched against: a path, a command, or the arguments as JSON.
+// What patterns are matched against: a path, the parts of a command a line each (its text when it
+// cannot be read for sure), or the arguments as JSON.
 std::string subject_of(const Tool& tool, const Json& args);
 
 }  // namespace tug

@@ -24,6 +24,9 @@ class StopAtSecondFile final : public Workspace {
   Result<std::string> relative(std::string_view path) const override {
     return inner_->relative(path);
   }
+  Result<std::string> real_path(std::string_view path) const override {
+    return inner_->real_path(path);
+  }
   Result<std::optional<FileInfo>> info(std::string_view path) const override {
     return inner_->info(path);
   }
