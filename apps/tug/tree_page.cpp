@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "amounts.h"
+#include "stored_run.h"
 #include "table.h"
 #include "tug/core/terminal_text.h"
 #include "tug/core/utf8.h"
@@ -61,10 +62,6 @@ void add_rows(const FoldedRoot& root, const FoldedRun& run, std::size_t depth, R
 }
 
 }  // namespace
-
-bool is_alive(const RootInfo& root) {
-  return root.status == RootStatus::running && root.owner && tug::is_alive(root.owner->process);
-}
 
 Json tree_json(const FoldedRoot& root, const FoldedRun& run) {
   Json node = Json::object({{"run_id", run.result.id.text()},

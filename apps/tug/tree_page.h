@@ -16,7 +16,4 @@ Json tree_json(const FoldedRoot& root, const FoldedRun& run);
 // `=` parked, `>` under way, `!` cut off.
 std::string tree_table(const FoldedRoot& root, const FoldedRun& run);
 
-// Whether some process runs it now.
-bool is_alive(const RootInfo& root);
-
 }  // namespace tug::cli

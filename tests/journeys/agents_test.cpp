@@ -203,6 +203,12 @@ TEST_F(Agents, WhatIsWrongWithAFileIsNamedWithItsLine) {
   expect_refused({"--agents", one, "--agents", one}, "there is another agent", "another name");
 }
 
+TEST_F(Agents, TheFolderOfExamplesIsOneThatCanBeUsed) {
+  const auto names = tools({"--agents", TUG_SOURCE_DIR "/examples/agents"});
+  EXPECT_EQ(names, (std::vector<std::string>{"glob", "list", "read", "reviewer", "scout", "search",
+                                             "subagent"}));
+}
+
 TEST_F(Agents, AFoldersOwnAgentsAreReadOnlyWhenItIsTrusted) {
   file(".tug/config.toml", "[[agents]]\nname = \"mine\"\ndescription = \"M.\"\n");
   EXPECT_EQ(tools({}).size(), 5u);
