@@ -17,6 +17,11 @@ Spending spending_in(const Json& data);
 void add(Spending& to, const Spending& spent);
 Result<void> append_user(RunState& state, const MessagePtr& message);
 
+// Somebody said something: what was about to be the answer is not the last word.
+void hear(RunState& state);
+// What a run that was parked waits for, as its result says.
+std::vector<PendingApproval> pending_in(const Json& result);
+
 // Model calls and answers: apply_turns.cpp.
 void forget_parts(RunState& state);
 Result<void> start_attempt(RunState& state, const Event& event);
@@ -33,5 +38,16 @@ Result<void> start_call(RunState& state, const Event& event);
 Result<void> refuse_call(RunState& state, const Event& event, std::string_view error_type);
 Result<void> end_call(RunState& state, const Event& event);
 void answer_final(OpenCall& open, ToolResult result);
+// Counts a call against the limit, once.
+void count_call(RunState& state, OpenCall& open);
+
+// What others decide about a run: apply_control.cpp.
+Result<void> ask_approval(RunState& state, const Event& event);
+Result<void> decide_approval(RunState& state, const Event& event);
+Result<void> steer(RunState& state, const Event& event);
+void open_child(RunState& state, const Event& event);
+void close_child(RunState& state, const Event& event);
+// A grant for the whole tree, given to a run below.
+void take_grant(RunState& state, const Event& event);
 
 }  // namespace tug::applying

@@ -20,6 +20,7 @@ void keep_records(RunState& state) {
                           .duration_ms = open.duration_ms,
                           .retry_kind = open.retry_kind};
     if (!open.started) record.arguments = arguments_of(open.call);
+    if (open.asked) record.approved = open.asked->approved;
     state.tool_calls.push_back(std::move(record));
   }
 }
@@ -93,14 +94,21 @@ namespace applying {
 
 // Every call has its result: they become one message. Otherwise: what is left to do?
 Result<void> settle_calls(RunState& state) {
-  bool decided = true;
-  bool answered = true;
+  bool runs = false;
+  bool waits = false;
+  bool batch_waits = false;
+  bool undecided = false;
   for (const OpenCall& open : state.calls) {
-    decided = decided && (open.started || open.result);
-    answered = answered && open.result;
+    if (open.result) continue;
+    const bool asks = open.asked && !open.asked->approved;
+    runs = runs || open.started;
+    waits = waits || asks;
+    batch_waits = batch_waits || (asks && open.asked->holds_batch);
+    undecided = undecided || (!open.started && !asks);
   }
-  if (!answered) {
-    state.phase = decided ? Phase::running : Phase::admitting;
+  if (runs || waits || undecided) {
+    const bool may_start = undecided && !batch_waits;
+    state.phase = may_start ? Phase::admitting : runs ? Phase::running : Phase::held;
     return {};
   }
   std::vector<ToolResult> results;
@@ -112,6 +120,12 @@ Result<void> settle_calls(RunState& state) {
   state.calls.clear();
   state.phase = Phase::ready;
   return {};
+}
+
+void count_call(RunState& state, OpenCall& open) {
+  if (std::exchange(open.counted, true)) return;
+  ++state.counts.tool_calls;
+  state.used.tool_calls += 1;
 }
 
 Result<OpenCall*> call_of(RunState& state, const Event& event) {
@@ -128,8 +142,7 @@ Result<void> start_call(RunState& state, const Event& event) {
   if (open->started || open->result) return out_of_place(event, "the call is decided already");
   open->started = event.seq;
   open->args = event.data["arguments"];
-  ++state.counts.tool_calls;
-  state.used.tool_calls += 1;
+  count_call(state, *open);
   return settle_calls(state);
 }
 
@@ -149,8 +162,7 @@ Result<void> refuse_call(RunState& state, const Event& event, std::string_view e
   count_retry(state, *open, event.data);
   open->result->call = open->call.id;
   open->result->tool = open->call.tool;
-  ++state.counts.tool_calls;
-  state.used.tool_calls += 1;
+  count_call(state, *open);
   if (event.kind == Kind::tool_denied) {
     state.denials.push_back({open->call.id, open->call.tool, text_of(event.data, "reason")});
   }

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "agent/attempt.h"
+#include "agent/commands.h"
 #include "agent/fallback.h"
+#include "agent/holding.h"
 #include "agent/notices.h"
 #include "core/try.h"
 #include "middleware/chain.h"
@@ -102,7 +104,8 @@ class Asking final : public ModelCore {
           handed_out_ = true;
           co_return Failure(*run_.state.failure);
         }
-        co_await wait_for(*wait);
+        const Instant over = later(run_.ctx.loop().now(), *wait);
+        while (!must_pause() && !is_over(over)) co_await wait_until(over);
         if (must_pause()) {
           paused_ = true;
           co_return fail(ErrorKind::cancelled, "the run is to be paused");
@@ -184,13 +187,20 @@ class Asking final : public ModelCore {
                                    .reason = "a middleware asked again"});
   }
 
-  // A root that is to be paused does not wait its time out: it asks again when it is resumed.
-  bool must_pause() const noexcept { return run_.tree.pause && !run_.parent; }
-  WaitList::Wait wait_for(Duration time) {
+  // A run that is to be paused does not wait its time out: it asks again when it goes on.
+  bool must_pause() {
+    drain(run_, Drain::control_only);
+    return is_paused(run_);
+  }
+  bool is_over(Instant at) const {
+    const Until until = until_of(run_);
+    const Instant now = run_.ctx.loop().now();
+    return now >= at || now >= until.deadline || until.cancel.requested();
+  }
+  WaitList::Wait wait_until(Instant at) {
     Until until = until_of(run_);
-    until.deadline = std::min(until.deadline, later(run_.ctx.loop().now(), time));
-    if (must_pause()) until.deadline = run_.ctx.loop().now();
-    return (run_.parent ? nobody_ : run_.tree.pausing).wait(std::move(until));
+    until.deadline = std::min(until.deadline, at);
+    return run_.news.wait(std::move(until));
   }
 
   // Nothing when the failure is to stand.
@@ -210,7 +220,6 @@ class Asking final : public ModelCore {
   LiveRun& run_;
   std::unique_ptr<AskedModel> asked_;
   std::unique_ptr<Answered> cost_;  // of the answer that the open attempt has
-  WaitList nobody_{"the next attempt"};
   bool asking_ = false;
   bool handed_out_ = false;  // the newest failure is known to the middleware
   bool paused_ = false;

@@ -1,6 +1,6 @@
 #include "agent/decide.h"
 
-#include "agent/calls.h"
+#include "agent/admission.h"
 #include "agent/turn.h"
 
 namespace tug {
@@ -80,6 +80,12 @@ struct Decide {
       payload::OutputAccepted accepted{.output = **turn.answer};
       if (turn.final_call) accepted.call_id = turn.final_call->text();
       record(run, Kind::output_accepted, accepted);
+    }
+    if (!run.state.follow_ups.empty()) {
+      record(run, Kind::context_injected,
+             payload::ContextInjected{.source = std::string(kFollowUp)},
+             Message::user(run.state.follow_ups.front()));
+      return std::nullopt;
     }
     return Ending{RunStatus::completed, StopReason::end_turn, std::nullopt};
   }

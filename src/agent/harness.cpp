@@ -57,6 +57,14 @@ std::vector<std::shared_ptr<const ToolSpec>> Harness::tools() const {
   return specs;
 }
 
+Agent Harness::agent(std::string name, std::string description, AgentConfig config) {
+  return Agent(core_->agent(std::move(name), std::move(description), std::move(config)));
+}
+Harness& Harness::subagents(SubagentOptions options) {
+  core_->subagents(options);
+  return *this;
+}
+
 RunResult Harness::run(std::string prompt, RunOptions options) {
   auto running = core_->run_here(launch(std::move(prompt), std::move(options)));
   auto result = core_->engine().run(core_->engine().place(), std::move(running));
@@ -77,11 +85,11 @@ RunResult Harness::run(const Context&, std::string, RunOptions) {
 }
 
 Run Harness::start(const Context& ctx, std::string prompt, RunOptions options) {
-  return core_->start_below(ctx, std::move(prompt), std::move(options));
+  return core_->start_below(ctx, {.prompt = std::move(prompt), .options = std::move(options)});
 }
 
 Task<RunResult> Harness::run_async(const Context& ctx, std::string prompt, RunOptions options) {
-  return core_->run_below(ctx, std::move(prompt), std::move(options));
+  return core_->run_below(ctx, {.prompt = std::move(prompt), .options = std::move(options)});
 }
 
 Run Harness::resume(const RunId& root, std::string prompt, RunOptions options) {
@@ -89,6 +97,10 @@ Run Harness::resume(const RunId& root, std::string prompt, RunOptions options) {
   again->kind = Launch::Kind::resume;
   again->from = root;
   return core_->start(std::move(again));
+}
+
+Run Harness::approve(const RunId& root, std::vector<Decision> decisions, RunOptions options) {
+  return core_->approve(root, std::move(decisions), std::move(options));
 }
 
 Run Harness::fork(const RunId& root, Seq at, std::string prompt, RunOptions options) {

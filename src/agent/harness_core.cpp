@@ -82,9 +82,14 @@ void HarnessCore::close() noexcept {
   journal_->close();
 }
 
+void HarnessCore::forget_plans() {
+  usual_.reset();
+  ++version_;
+}
+
 void HarnessCore::add(Result<ToolPtr> tool) {
   std::scoped_lock lock(mutex_);
-  usual_.reset();
+  forget_plans();
   if (tool) {
     const std::string name = (*tool)->name();
     if (const Tool* other = tools_.find(name)) {
@@ -101,7 +106,7 @@ void HarnessCore::add(Result<ToolPtr> tool) {
 
 bool HarnessCore::remove(std::string_view name) {
   std::scoped_lock lock(mutex_);
-  usual_.reset();
+  forget_plans();
   // Nothing is taken twice any more.
   if (!name.empty() && name == taken_twice_) {
     taken_twice_.clear();
@@ -113,13 +118,13 @@ bool HarnessCore::remove(std::string_view name) {
 void HarnessCore::use(MiddlewarePtr middleware) {
   if (!middleware) return;
   std::scoped_lock lock(mutex_);
-  usual_.reset();
+  forget_plans();
   middleware_.push_back(std::move(middleware));
 }
 
 void HarnessCore::set_system_prompt(std::string text) {
   std::scoped_lock lock(mutex_);
-  usual_.reset();
+  forget_plans();
   options_.system_prompt = std::move(text);
 }
 
@@ -146,86 +151,6 @@ Limits HarnessCore::default_limits() const {
   return limits_of(defaults).value_or(Limits{});
 }
 
-// The model to ask first must be there; a fallback that is not is passed over when its turn comes.
-Result<std::vector<PlannedModel>> HarnessCore::models_of(const RunOptions& options) {
-  const std::string& id = options.model.empty() ? options_.model : options.model;
-  if (id.empty()) {
-    return fail(ErrorKind::invalid, "no model is named", "name one, for example \"offline/demo\"");
-  }
-  TUG_TRY(model, models_->find(id));
-  std::vector<PlannedModel> models;
-  models.push_back({model->profile().id(), std::move(model), {}});
-  for (const std::string& name : options.fallback_models.value_or(options_.fallback_models)) {
-    auto found = models_->find(name);
-    if (found) {
-      models.push_back({(*found)->profile().id(), *std::move(found), {}});
-    } else {
-      models.push_back({name, nullptr, found.error().message()});
-    }
-  }
-  return models;
-}
-
-Result<RunPlanPtr> HarnessCore::plan(const RunOptions& options,
-                                     const InheritedMiddleware* inherited) {
-  const RunLimits& limits = options.limits;
-  const bool usual = options.model.empty() && !options.fallback_models && !options.system_prompt &&
-                     !options.tools && !options.interactive && !limits.max_concurrency &&
-                     !limits.retries && !limits.output_retries && !limits.tool_retries &&
-                     !options.output_schema && !options.output_mode && !options.tool_execution &&
-                     !options.max_output_tokens && options.middleware.empty() &&
-                     options.inherited_middleware.empty() && !inherited;
-  PlanSpec spec;
-  {
-    std::scoped_lock lock(mutex_);
-    if (usual && usual_) return usual_;
-    spec.tools = tools_;
-    spec.system = options.system_prompt.value_or(options_.system_prompt);
-    for (const MiddlewarePtr& middleware : middleware_) {
-      spec.middleware.push_back({middleware, "harness"});
-    }
-  }
-  if (inherited) {
-    for (const MiddlewarePtr& middleware : inherited->list) {
-      spec.middleware.push_back({middleware, "inherited"});
-    }
-  }
-  for (const auto& list : {options.inherited_middleware, options.middleware}) {
-    for (const MiddlewarePtr& middleware : list) {
-      if (middleware) spec.middleware.push_back({middleware, "run"});
-    }
-  }
-  if (options.tools) {
-    TUG_TRY(named, spec.tools.only(*options.tools));
-    spec.tools = std::move(named);
-  }
-  TUG_TRY(models, models_of(options));
-  spec.models = std::move(models);
-  const RunLimits& defaults = options_.defaults;
-  spec.limits.max_concurrency =
-      limits.max_concurrency ? limits.max_concurrency : defaults.max_concurrency;
-  spec.limits.retries = limits.retries ? limits.retries : defaults.retries;
-  spec.limits.output_retries =
-      limits.output_retries ? limits.output_retries : defaults.output_retries;
-  spec.limits.tool_retries = limits.tool_retries ? limits.tool_retries : defaults.tool_retries;
-  spec.interactive = options.interactive;
-  // A run that asks for text does without the schema of the harness.
-  if (options.output_schema || options.output_mode != OutputMode::text) {
-    spec.output_schema = options.output_schema ? options.output_schema : options_.output_schema;
-  }
-  spec.output_mode = options.output_mode.value_or(options_.output_mode);
-  spec.sequential =
-      options.tool_execution.value_or(options_.tool_execution) == ToolExecution::sequential;
-  spec.max_output_tokens = options.max_output_tokens.value_or(0);
-  spec.retry = options_.retry;
-  TUG_TRY(plan, make_run_plan(std::move(spec)));
-  if (usual) {
-    std::scoped_lock lock(mutex_);
-    usual_ = plan;
-  }
-  return plan;
-}
-
 std::shared_ptr<RunShared> HarnessCore::make_shared(const Launch& launch, Loop& loop) {
   RunId id(launch.options.run_id);
   if (launch.kind == Launch::Kind::resume) id = launch.from;
@@ -248,14 +173,21 @@ void HarnessCore::remember(const std::shared_ptr<RunShared>& shared) {
   live_.push_back(shared);
 }
 
-// A run below a context: its events are kept from the first on, because its journal is another's.
-std::shared_ptr<RunShared> HarnessCore::make_shared_below(const Context& ctx, RunOptions& options) {
-  if (options.run_id.empty()) options.run_id = ctx.services().ids().next(ctx.loop().wall());
-  auto engine = ctx.services().share<Engine>();
-  auto shared = std::make_shared<RunShared>(RunId(options.run_id), engine ? engine : engine_,
-                                            ctx.loop(), nullptr);
-  remember(shared);
-  return shared;
+Run HarnessCore::approve(const RunId& root, std::vector<Decision> decisions, RunOptions options) {
+  if (const auto live = find_live(root)) {
+    const Run run = RunHandle::make(live, RunHandle::Holds::looks_on);
+    auto decided = run.approve(std::move(decisions));
+    if (decided) return run;
+    auto none = std::make_shared<RunShared>(root, engine_, live->loop(), nullptr);
+    none->end(failed_result(decided.error()));
+    return RunHandle::make(std::move(none));
+  }
+  auto launch = std::make_unique<Launch>(Launch{.kind = Launch::Kind::resume,
+                                                .from = root,
+                                                .options = std::move(options)});
+  launch->decides = true;
+  launch->decisions = std::move(decisions);
+  return start(std::move(launch));
 }
 
 Run HarnessCore::start(std::unique_ptr<Launch> launch) {
@@ -270,11 +202,19 @@ Run HarnessCore::start(std::unique_ptr<Launch> launch) {
     // A run that has finished goes on as another one with this one as its base.
     const bool finished =
         info->status == RootStatus::completed || info->status == RootStatus::failed;
+    if (finished && launch->decides) {
+      auto none = std::make_shared<RunShared>(launch->from, engine_, loop, nullptr);
+      none->end(failed_result(Error(ErrorKind::invalid,
+                                    "run " + launch->from.text() +
+                                        " has ended: nothing in it waits for approval")));
+      return RunHandle::make(std::move(none));
+    }
     if (finished) launch->kind = Launch::Kind::follow;
   }
   auto shared = make_shared(*launch, loop);
   if (launch->options.keep_events) shared->keep_events();
   Task<void> root = run_root(shared, std::move(launch));
+  watch_inbox(loop);
   if (!engine_->start(loop, std::move(root))) shared->end(failed_result(closed_error()));
   return RunHandle::make(std::move(shared));
 }
@@ -282,34 +222,8 @@ Run HarnessCore::start(std::unique_ptr<Launch> launch) {
 Task<RunResult> HarnessCore::run_here(std::unique_ptr<Launch> launch) {
   Loop& loop = co_await this_loop();
   auto shared = make_shared(*launch, loop);
+  watch_inbox(loop);
   auto running = run_root(shared, std::move(launch));
-  co_await std::move(running);
-  co_return *shared->result();
-}
-
-Run HarnessCore::start_below(const Context& ctx, std::string prompt, RunOptions options) {
-  auto shared = make_shared_below(ctx, options);
-  LiveRun* owner = RunTree::of(ctx)->find(ctx.id().run_id);
-  if (owner) {
-    owner->background.spawn(run_background(shared, ctx, std::move(prompt), std::move(options)));
-  } else {
-    shared->end(failed_result(Error(ErrorKind::invalid,
-                                    "this context belongs to no run that could own a child",
-                                    "use run_async, which the caller awaits")));
-  }
-  return RunHandle::make(std::move(shared));
-}
-
-Task<void> HarnessCore::run_background(std::shared_ptr<RunShared> shared, Context ctx,
-                                       std::string prompt, RunOptions options) {
-  auto driving = drive_below(shared, std::move(ctx), std::move(prompt), std::move(options));
-  Result<RunResult> result = co_await std::move(driving);
-  shared->end(result ? *std::move(result) : failed_result(result.error()));
-}
-
-Task<RunResult> HarnessCore::run_below(Context ctx, std::string prompt, RunOptions options) {
-  auto shared = make_shared_below(ctx, options);
-  auto running = run_background(shared, std::move(ctx), std::move(prompt), std::move(options));
   co_await std::move(running);
   co_return *shared->result();
 }

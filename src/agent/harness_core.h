@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "agent/agent_core.h"
+#include "agent/approvals.h"
 #include "agent/run_plan.h"
 #include "agent/run_shared.h"
 #include "agent/tree_fold.h"
@@ -31,11 +33,29 @@ struct Launch {
   Seq at = 0;  // of fork; 0: all of it
   std::string prompt;
   RunOptions options;
+  AgentCorePtr agent;                // whose run it is; the harness's own when null
+  bool decides = false;              // of resume: with decisions about what it waits for
+  std::vector<Decision> decisions;
+  std::uint32_t session_turn = 0;    // of the runs of a session: those that ended well before it
+};
+
+// How a run below another begins.
+struct LaunchBelow {
+  std::string prompt;
+  RunOptions options;
+  AgentCorePtr agent;  // null: a run of the harness itself
+  Attachment hangs;
+  bool background = false;
+  bool fork = false;                      // it starts with what its parent knows
+  std::optional<payload::Base> base;      // or with what that run knew
+  History history;                        // of the base
+  std::uint32_t session_turn = 0;
+  std::unique_ptr<RunState> left_over;    // what it goes on from
 };
 
 namespace detail {
 
-class HarnessCore {
+class HarnessCore : public std::enable_shared_from_this<HarnessCore> {
  public:
   explicit HarnessCore(HarnessOptions options);
   ~HarnessCore();
@@ -54,24 +74,44 @@ class HarnessCore {
   // With the harness's own where the options say nothing. `inherited` is what a run below another
   // has around it too.
   Result<RunPlanPtr> plan(const RunOptions& options,
-                          const InheritedMiddleware* inherited = nullptr);
+                          const InheritedMiddleware* inherited = nullptr,
+                          const RunPlan* caller = nullptr);
+  // Of a run of an agent, called by one with that plan (null for a root).
+  Result<RunPlanPtr> plan(const AgentCore& agent, const RunOptions& options,
+                          const InheritedMiddleware* inherited, const RunPlanPtr& caller);
+  AgentCorePtr agent(std::string name, std::string description, AgentConfig config);
+  AgentCorePtr find_agent(std::string_view name) const;
+  void subagents(SubagentOptions options);
   Limits default_limits() const;
   std::string agent_of(const RunOptions& options) const;
+  std::shared_ptr<RunShared> find_live(const RunId& root);  // null when it is not under way here
+  // Decides calls of a root that may be anywhere.
+  Run approve(const RunId& root, std::vector<Decision> decisions, RunOptions options);
   // Why no run can start; nothing when all is well.
   std::optional<Error> fault() const;
 
+  // The inboxes of live roots, where other processes may write into them: inbox.cpp.
+  void watch_inbox(Loop& loop);
+  bool goes_on_watching();
+  void stopped_watching();
+  Task<void> read_inboxes(Until until);
+
   // Loop thread.
   Task<RunResult> run_here(std::unique_ptr<Launch> launch);
-  Run start_below(const Context& ctx, std::string prompt, RunOptions options);
-  Task<RunResult> run_below(Context ctx, std::string prompt, RunOptions options);
+  Run start_below(const Context& ctx, LaunchBelow launch);
+  Task<RunResult> run_below(Context ctx, LaunchBelow launch);
 
  private:
   struct Opened;   // a root whose log and context are there
   struct RootRun;  // a root under way
 
   std::shared_ptr<RunShared> make_shared(const Launch& launch, Loop& loop);
-  std::shared_ptr<RunShared> make_shared_below(const Context& ctx, RunOptions& options);
+  std::shared_ptr<RunShared> make_shared_below(const Context& ctx, const RunId& id);
   void remember(const std::shared_ptr<RunShared>& shared);  // close() ends it
+  void forget_plans();                                      // under mutex_
+  Result<PlanSpec> plan_spec(const RunOptions& options, const InheritedMiddleware* inherited,
+                             const RunPlan* caller);
+  Result<ToolSet> tools_of(const AgentCore& agent, const RunPlan* caller);
   Task<void> run_root(std::shared_ptr<RunShared> shared, std::unique_ptr<Launch> launch);
   // Not inlined, or their frames would become part of run_root's.
   [[gnu::noinline]] Task<Result<std::unique_ptr<RootRun>>> begin_root(
@@ -80,14 +120,24 @@ class HarnessCore {
                                         std::unique_ptr<RootRun> root);
   Task<Result<std::unique_ptr<Opened>>> open_fresh(RunId id, Launch& launch);
   Task<Result<std::unique_ptr<Opened>>> open_again(Launch& launch);
+  // The result of a root that waits for approvals and is given none; nothing when it can go on.
+  Task<Result<std::optional<RunResult>>> stays_parked(Launch& launch);
   Task<Result<RunResult>> drive_below(std::shared_ptr<RunShared> shared, Context ctx,
-                                      std::string prompt, RunOptions options);
-  Task<void> run_background(std::shared_ptr<RunShared> shared, Context ctx, std::string prompt,
-                            RunOptions options);
+                                      std::unique_ptr<LaunchBelow> launch);
+  [[gnu::noinline]] Result<std::unique_ptr<LiveRun>> begin_below(const Context& ctx,
+                                                                 LaunchBelow& launch);
+  Task<void> run_background(std::shared_ptr<RunShared> shared, Context ctx,
+                            std::unique_ptr<LaunchBelow> launch);
+  // Goes on with what worked in the background when the run's last segment ended.
+  void restart_background(LiveRun& run);
+  Result<RunPlanPtr> plan_for(const Launch& launch, const RunOptions& options,
+                              std::string_view agent);
   Result<std::vector<PlannedModel>> models_of(const RunOptions& options);
   Result<Context> root_context(std::shared_ptr<RootLog> log, const RunOptions& options,
                                std::optional<BudgetSnapshot> restored, Loop& loop);
   Result<RunOptions> taken_up(const RunState& state, const RunOptions& given);
+  Result<std::vector<Ruling>> rulings_on(const TreeFold& fold,
+                                         const std::vector<Decision>& decisions);
 
   HarnessOptions options_;
   std::shared_ptr<Engine> engine_;
@@ -99,6 +149,8 @@ class HarnessCore {
 
   mutable std::mutex mutex_;  // everything below
   ToolSet tools_;
+  std::vector<AgentCorePtr> agents_;
+  std::uint64_t version_ = 0;  // of everything plans are made of
   std::vector<MiddlewarePtr> middleware_;
   std::optional<Error> bad_tool_;
   std::string taken_twice_;  // the name, where that is what is wrong
@@ -106,6 +158,7 @@ class HarnessCore {
   std::vector<std::weak_ptr<RunShared>> live_;
   std::size_t swept_ = 0;  // how many lived when the ended ones last went
   bool closed_ = false;
+  bool watching_ = false;  // somebody looks into the inboxes
 };
 
 }  // namespace detail

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "agent/approvals.h"
 #include "agent/attempt.h"
 #include "agent/run_tree.h"
 #include "agent/tool_chain.h"
@@ -116,8 +117,10 @@ Task<ToolResult> call_from_code(Context ctx, ToolPtr tool, Json args, InvokeSeed
   if (auto no = not_allowed(ctx, tool->name())) co_return *std::move(no);
   auto valid = checked(*tool, args);
   if (!valid) co_return refused(to_string(valid.error()), "ValidationError");
-  if (tool->spec().requires_approval) {
-    co_return refused("\"" + tool->name() + "\" requires approval, and nobody can be asked",
+  const Judgement judgement = judge_call(*run, *tool, *valid);
+  if (judgement.verdict != Judgement::Verdict::allow) {
+    const bool asks = judgement.verdict == Judgement::Verdict::ask;
+    co_return refused(judgement.reason + (asks ? ", and nobody can be asked inside code" : ""),
                       "ApprovalRejected");
   }
   auto hold = ctx.budget().hold({.tool_calls = 1});
@@ -214,14 +217,22 @@ DetachedCall invoke_detached(Context ctx, std::string tool, Json args, InvokeSee
       shared->result = std::move(result);
       shared->done.set();
     }
+    // As long as it runs, its run can move.
+    static Task<void> count(LiveRun& run, Task<void> call) {
+      ++run.detached;
+      co_await std::move(call);
+      --run.detached;
+      run.tree.look_later();
+    }
   };
   // A node of its own, so that the call can be stopped without its caller.
   auto own = ctx.child({.kind = NodeKind::tool,
                         .call = ctx.id().call_id,
                         .tool = nullptr,
                         .cancel = shared->cancel});
-  run->background.spawn(
-      Detached::go(shared, own ? *own : ctx, std::move(tool), std::move(args), std::move(seed)));
+  auto call =
+      Detached::go(shared, own ? *own : ctx, std::move(tool), std::move(args), std::move(seed));
+  run->background.spawn(Detached::count(*run, std::move(call)));
   return DetachedCall(std::move(shared));
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "agent/approvals.h"
 #include "tug/journal/journal.h"
 
 namespace tug {
@@ -75,37 +76,102 @@ void close_started_calls(LiveRun& run) {
   }
 }
 
-void close_lost_children(RootLog& log, Loop& loop, const TreeFold& fold) {
-  for (std::size_t i = fold.runs().size(); i-- > 1;) {
-    RunState& state = *fold.runs()[i];
-    if (state.ending) continue;
-    auto emit = [&](Kind kind, Json data) {
-      Event event{.kind = kind,
-                  .seq = log.last_seq() + 1,
-                  .turn = state.turn,
-                  .ts = loop.wall(),
-                  .who = state.who,
-                  .data = std::move(data)};
-      (void)apply(state, event);
-      log.emit(std::move(event));
-    };
-    if (state.attempt) emit(Kind::model_failed, write_json(lost_attempt(*state.attempt)));
-    const std::vector<OpenCall> code_calls = state.code_calls;
-    for (const OpenCall& open : code_calls) {
-      emit(Kind::tool_outcome_unknown, write_json(lost_call(open, 0)));
+namespace {
+
+// A run below that nobody goes on with ends as a record in its own name, and in its parent's.
+void end_left_over(RunTree& tree, RunState& state) {
+  for (std::size_t i = tree.left_over.size(); i-- > 0;) {
+    // The order may change underway: what is below goes first.
+    if (i < tree.left_over.size() &&
+        tree.left_over[i]->who->parent_run_id == state.who->run_id) {
+      const std::unique_ptr<RunState> child = std::move(tree.left_over[i]);
+      tree.left_over.erase(tree.left_over.begin() + static_cast<std::ptrdiff_t>(i));
+      end_left_over(tree, *child);
+      i = tree.left_over.size();
     }
-    const std::vector<OpenCall> calls = state.calls;
-    for (std::uint32_t place = 0; place < calls.size(); ++place) {
-      if (!calls[place].started || calls[place].result) continue;
-      emit(Kind::tool_outcome_unknown, write_json(lost_call(calls[place], place)));
-    }
-    RunResult result = result_of(state);
-    result.status = RunStatus::failed;
-    result.stop = StopReason::error;
-    result.error = Error(ErrorKind::disconnected, "the process ended before this run did");
-    emit(Kind::run_failed,
-         write_json(payload::RunEnded{.stop_reason = "error", .result = to_json(result)}));
   }
+  const auto emit = [&](Kind kind, Json data) {
+    record_left_over(tree, state, kind, std::move(data));
+  };
+  const bool was_parked = state.ending.has_value();
+  if (was_parked) {
+    emit(Kind::run_resumed, write_json(payload::RunResumed{
+                                .epoch = tree.root()->ctx.events().epoch(),
+                                .from_seq = tree.root()->ctx.events().last_seq() + 1}));
+  }
+  if (state.attempt) emit(Kind::model_failed, write_json(lost_attempt(*state.attempt)));
+  const std::vector<OpenCall> code_calls = state.code_calls;
+  for (const OpenCall& open : code_calls) {
+    emit(Kind::tool_outcome_unknown, write_json(lost_call(open, 0)));
+  }
+  const std::vector<OpenCall> calls = state.calls;
+  for (std::uint32_t place = 0; place < calls.size(); ++place) {
+    if (!calls[place].started || calls[place].result) continue;
+    emit(Kind::tool_outcome_unknown, write_json(lost_call(calls[place], place)));
+  }
+  const Error error(ErrorKind::disconnected,
+                    was_parked ? "what this run worked for is over"
+                               : "the process ended before this run did");
+  RunResult result = result_of(state);
+  result.status = RunStatus::failed;
+  result.stop = StopReason::error;
+  result.error = error;
+  result.pending.clear();
+  emit(Kind::run_failed,
+       write_json(payload::RunEnded{.stop_reason = "error", .result = to_json(result)}));
+  RunState* parent = nullptr;
+  LiveRun* live = tree.find(state.who->parent_run_id);
+  if (live) {
+    parent = &live->state;
+  } else {
+    for (const auto& other : tree.left_over) {
+      if (other->who->run_id == state.who->parent_run_id) parent = other.get();
+    }
+  }
+  if (!parent) return;
+  const auto child = std::ranges::find(parent->children, state.who->run_id, &OpenChild::run);
+  if (child == parent->children.end()) return;
+  payload::Subagent failed{.name = child->name,
+                           .child_run_id = child->run.text(),
+                           .call_id = child->call.text(),
+                           .error = error_data(error)};
+  failed.stop_reason = "error";
+  if (live) {
+    record(*live, Kind::subagent_failed, failed);
+  } else {
+    record_left_over(tree, *parent, Kind::subagent_failed, write_json(failed));
+  }
+}
+
+template <class Which>
+void close_below(LiveRun& run, Which which) {
+  RunTree& tree = run.tree;
+  while (true) {
+    const auto found = std::ranges::find_if(tree.left_over, [&](const auto& state) {
+      return state->who->parent_run_id == run.ctx.id().run_id && which(*state);
+    });
+    if (found == tree.left_over.end()) return;
+    const std::unique_ptr<RunState> state = std::move(*found);
+    tree.left_over.erase(found);
+    end_left_over(tree, *state);
+  }
+}
+
+}  // namespace
+
+void close_orphans(LiveRun& run) {
+  close_below(run, [&](const RunState& state) {
+    const auto child =
+        std::ranges::find(run.state.children, state.who->run_id, &OpenChild::run);
+    if (child != run.state.children.end() && child->background) return false;
+    return std::ranges::none_of(run.state.calls, [&](const OpenCall& open) {
+      return open.started && !open.result && open.call.id == state.who->parent_call_id;
+    });
+  });
+}
+
+void close_left_over(LiveRun& run) {
+  close_below(run, [](const RunState&) { return true; });
 }
 
 BudgetSnapshot spent_by(const TreeFold& fold) {
@@ -114,6 +180,16 @@ BudgetSnapshot spent_by(const TreeFold& fold) {
   const RunState& root = fold.root();
   snapshot.own_used = root.used;
   snapshot.alive = std::max(Duration{}, root.alive_at(root.updated));
+  return snapshot;
+}
+
+BudgetSnapshot spent_by(const RunState& run, const RunTree& tree) {
+  BudgetSnapshot snapshot{.used = run.used_below, .own_used = run.used};
+  snapshot.used += run.used;
+  const LiveRun& root = *tree.root();
+  snapshot.alive = root.ctx.budget().alive(root.ctx.loop().now());
+  const Duration lived = std::max(Duration{}, run.alive_at(run.updated));
+  snapshot.born = std::max(Duration{}, snapshot.alive - lived);
   return snapshot;
 }
 

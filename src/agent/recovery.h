@@ -11,10 +11,14 @@ namespace tug {
 void close_lost_acts(LiveRun& run);
 // The same for the calls that stayed open, when the run ends before it comes to them.
 void close_started_calls(LiveRun& run);
-// Ends the runs below the root that the crash cut off, in the names of those runs.
-void close_lost_children(RootLog& log, Loop& loop, const TreeFold& fold);
+// Ends what is left over below the run and cannot be gone on with: children of calls that are over.
+// Those that worked in the background are left to whoever starts them again.
+void close_orphans(LiveRun& run);
+// Ends all that is left over below the run.
+void close_left_over(LiveRun& run);
 
-// What the budget of a resumed root starts from.
+// What the budget of a run that goes on starts from: the root's, or that of one below it.
 BudgetSnapshot spent_by(const TreeFold& fold);
+BudgetSnapshot spent_by(const RunState& run, const RunTree& tree);
 
 }  // namespace tug

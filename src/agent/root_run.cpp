@@ -1,14 +1,16 @@
 // How runs begin, go on and end: the part between a harness and the loop.
 #include <algorithm>
 
+#include "agent/approvals.h"
 #include "agent/attempt.h"
+#include "agent/beginning.h"
 #include "agent/harness_core.h"
+#include "agent/holding.h"
+#include "agent/inbox.h"
 #include "agent/recovery.h"
 #include "agent/run.h"
 #include "core/try.h"
 #include "tug/core/codec.h"
-#include "tug/core/stop_link.h"
-#include "tug/core/utf8.h"
 
 namespace tug::detail {
 namespace {
@@ -34,20 +36,6 @@ RootStatus root_status(RunStatus status) {
   return RootStatus::failed;
 }
 
-// What a run adds to the contexts below it.
-void furnish(ChildSpec& run, const RunOptions& options) {
-  run.tags = options.tags;
-  run.metadata = options.metadata;
-  run.inherit.tags = options.inherited_tags;
-  run.inherit.metadata = options.inherited_metadata;
-  run.inherit.configurable = options.configurable;
-}
-
-Result<void> check_prompt(const std::string& prompt) {
-  if (prompt.find_first_not_of(" \t\r\n") != std::string::npos) return {};
-  return fail(ErrorKind::invalid, "the prompt is empty", "say what is to be done");
-}
-
 // A run of its own words, or one that has something left to answer.
 Result<void> check_has_more(const RunId& root, const Transcript& transcript) {
   if (!transcript.empty() && transcript.back()->role() != Role::assistant) return {};
@@ -55,83 +43,9 @@ Result<void> check_has_more(const RunId& root, const Transcript& transcript) {
               "say what comes next: give a prompt");
 }
 
-constexpr std::size_t kMaxIdBytes = 256;
-
-// An id is shown to people and stands in file names of others: no control bytes, no novels.
-Result<void> check_id(const std::string& id, std::string_view field) {
-  const bool plain = is_utf8(id) && std::ranges::none_of(
-                                        id, [](unsigned char c) { return c < 0x20 || c == 0x7f; });
-  if (plain && id.size() <= kMaxIdBytes) return {};
-  return fail(ErrorKind::invalid,
-              std::string(field) + ": expected at most " + std::to_string(kMaxIdBytes) +
-                  " bytes of UTF-8 without control characters",
-              "leave it out for a new one");
-}
-
-Result<void> check_ids(const RunOptions& options) {
-  TUG_TRY(run, check_id(options.run_id, "run_id"));
-  TUG_TRY(thread, check_id(options.thread_id, "thread_id"));
-  return check_id(options.agent, "agent");
-}
-
-// A limit on cost that nothing could ever enforce.
-Result<void> check_price(const Limits& limits, const RunPlan& plan) {
-  if (!limits.cost || limits.tokens) return {};
-  for (const PlannedModel& planned : plan.models) {
-    if (!planned.model) continue;
-    const auto& price = planned.model->profile().price;
-    if (price && price->input && price->output) continue;
-    return fail(ErrorKind::invalid,
-                "max_cost is set, and what " + planned.id + " costs is not known",
-                "give the model a price in [[models]], or set max_tokens too");
-  }
-  return {};
-}
-
-// What holds for the next segments too, without what the lineage or another field says already.
-Json lasting(RunOptions options) {
-  options.run_id.clear();
-  options.thread_id.clear();
-  options.agent.clear();
-  options.model.clear();
-  options.interactive = false;
-  return to_json(options);
-}
-
-payload::RunStarted started(const LiveRun& run, const std::string& prompt, RunOptions options,
-                            const std::string& workspace) {
-  payload::RunStarted data{
-      .prompt = prompt, .model = run.plan->model_id(), .constants = run.plan->digest.hex()};
-  if (run.plan->chain) {
-    data.middleware.emplace();
-    for (const MiddlewareLink& link : *run.plan->chain) {
-      data.middleware->push_back({link.name, link.source});
-    }
-  }
-  if (!workspace.empty()) data.root = workspace;
-  if (options.limits != RunLimits{}) data.limits = write_json(options.limits);
-  options.limits = {};
-  Json rest = lasting(std::move(options));
-  if (!rest.empty()) data.options = std::move(rest);
-  return data;
-}
-
 // Out of line: what it builds does not belong into the frame of a coroutine that waits.
 [[gnu::noinline]] void fail_run(RunShared& shared, Error error) {
   shared.end(failed_result(std::move(error)));
-}
-
-// What a caller hands to a run beside its data, wherever the run hangs.
-void link_caller(const Context& ctx, const RunOptions& options) {
-  if (!options.inherited_middleware.empty()) {
-    InheritedMiddleware all;
-    if (const auto* above = ctx.get<InheritedMiddleware>()) all = *above;
-    all.list.insert(all.list.end(), options.inherited_middleware.begin(),
-                    options.inherited_middleware.end());
-    ctx.inherit(std::move(all));
-  }
-  for (const auto& [type, value] : options.values) ctx.inherit(type, value);
-  if (options.cancel.stop_possible()) link(ctx.cancel(), options.cancel, ctx.loop());
 }
 
 }  // namespace
@@ -144,6 +58,8 @@ struct HarnessCore::Opened {
   RunOptions options;
   std::optional<Base> base;
   std::optional<TreeFold> fold;  // of a root that goes on under its own id
+  std::vector<Ruling> rulings;   // on calls that it was parked with
+  std::vector<InboxCommand> inbox;
 };
 
 Result<Context> HarnessCore::root_context(std::shared_ptr<RootLog> log, const RunOptions& options,
@@ -222,7 +138,8 @@ Task<Result<std::unique_ptr<HarnessCore::Opened>>> HarnessCore::open_fresh(RunId
     if (thread.empty() && launch.kind == Launch::Kind::follow) thread = root.who->thread_id;
   }
   TUG_CO_TRY(named, check_ids(opened.options));
-  TUG_CO_TRY(plan, this->plan(opened.options));
+  if (launch.agent) opened.options.agent = launch.agent->name;
+  TUG_CO_TRY(plan, plan_for(launch, opened.options, opened.options.agent));
   TUG_CO_TRY(limits, limits_of(opened.options));
   TUG_CO_TRY(priced, check_price(limits, *plan));
   opened.plan = plan;
@@ -240,6 +157,51 @@ Task<Result<std::unique_ptr<HarnessCore::Opened>>> HarnessCore::open_fresh(RunId
   co_return std::move(made);
 }
 
+Task<Result<std::optional<RunResult>>> HarnessCore::stays_parked(Launch& launch) {
+  auto folding = engine_->offload(
+      "looking at a run",
+      [store = store_, from = launch.from](std::stop_token) -> Result<std::optional<TreeFold>> {
+        TUG_TRY(info, store->info(from));
+        if (info.status != RootStatus::parked) return std::optional<TreeFold>();
+        TUG_TRY(fold, fold_tree(*store, from));
+        return std::optional<TreeFold>(std::move(fold));
+      },
+      {});
+  TUG_CO_TRY(fold, co_await std::move(folding));
+  if (launch.decides) {
+    if (!fold) {
+      co_return fail(ErrorKind::invalid,
+                     "run " + launch.from.text() + " is not parked: nothing waits for approval",
+                     "`tug show` says how it stands");
+    }
+    TUG_CO_TRY(fit, rulings_on(*fold, launch.decisions));
+    co_return std::nullopt;
+  }
+  if (!fold || fold->root().pending.empty()) co_return std::nullopt;
+  if (!launch.prompt.empty()) {
+    auto sending = engine_->offload(
+        "keeping a prompt",
+        [store = store_, from = launch.from, now = engine_->wall(),
+         text = follow_up_command(launch.from, launch.prompt)](std::stop_token) {
+          return store->send(from, {.command = text, .sender = "prompt", .created = now});
+        },
+        {});
+    TUG_CO_TRY(sent, co_await std::move(sending));
+  }
+  co_return result_of(fold->root());
+}
+
+// Decisions about a root that nobody drives, checked against what it was parked with.
+Result<std::vector<Ruling>> HarnessCore::rulings_on(const TreeFold& fold,
+                                                    const std::vector<Decision>& decisions) {
+  std::vector<const RunState*> runs;
+  for (const auto& run : fold.runs()) runs.push_back(run.get());
+  const ToolSet all = tools();
+  return check_decisions(
+      runs, decisions,
+      [&](const RunState&, const std::string& name) { return all.find(name); });
+}
+
 Task<Result<std::unique_ptr<HarnessCore::Opened>>> HarnessCore::open_again(Launch& launch) {
   Loop& loop = co_await this_loop();
   auto made = std::make_unique<Opened>();
@@ -252,10 +214,19 @@ Task<Result<std::unique_ptr<HarnessCore::Opened>>> HarnessCore::open_again(Launc
       [store = store_, from = launch.from](std::stop_token) { return fold_tree(*store, from); },
       {});
   TUG_CO_TRY(fold, co_await std::move(folding));
+  auto listening = engine_->offload(
+      "reading an inbox",
+      [store = store_, from = launch.from](std::stop_token) { return store->inbox(from); }, {});
+  TUG_CO_TRY(inbox, co_await std::move(listening));
+  opened.inbox = std::move(inbox);
   TUG_CO_TRY(options, taken_up(fold.root(), launch.options));
   opened.options = options;
-  TUG_CO_TRY(plan, this->plan(opened.options));
+  TUG_CO_TRY(plan, plan_for(launch, opened.options, fold.root().who->agent));
   opened.plan = plan;
+  if (launch.decides) {
+    TUG_CO_TRY(rulings, rulings_on(fold, launch.decisions));
+    opened.rulings = std::move(rulings);
+  }
   TUG_CO_TRY(ctx, root_context(opened.log, opened.options, spent_by(fold), loop));
   opened.ctx = std::move(ctx);
   opened.state = fold.root();
@@ -267,20 +238,34 @@ Task<Result<std::unique_ptr<HarnessCore::RootRun>>> HarnessCore::begin_root(
     std::shared_ptr<RunShared> shared, std::unique_ptr<Launch> launch) {
   if (auto wrong = fault()) co_return Failure(*std::move(wrong));
   const bool again = launch->kind == Launch::Kind::resume;
+  if (again) {
+    auto looking = stays_parked(*launch);
+    TUG_CO_TRY(stays, co_await std::move(looking));
+    if (stays) {
+      shared->end(*std::move(stays));
+      co_return nullptr;
+    }
+  }
   auto opening = again ? open_again(*launch) : open_fresh(shared->id(), *launch);
   TUG_CO_TRY(opened, co_await std::move(opening));
 
   const std::shared_ptr<RootLog> log = opened->log;
   for (auto& observer : launch->options.observers) log->observe(std::move(observer));
   auto tree = RunTree::of(opened->ctx);
-  const std::optional<TreeFold> fold = std::move(opened->fold);
+  std::optional<TreeFold> fold = std::move(opened->fold);
   const std::optional<Base> base = opened->base;
   const RunOptions options = std::move(opened->options);
   if (fold) {
     for (const auto& [model, reservations] : fold->reserved()) {
       for (const Json& reservation : reservations) tree->reserve(model, reservation);
     }
+    auto below = fold->take_below();
+    tree->left_over = std::move(below.left_over);
+    tree->done = std::move(below.done);
+    tree->keeps_pause = launch->decides;
   }
+  const std::vector<Ruling> opened_rulings = std::move(opened->rulings);
+  const std::vector<InboxCommand> inbox = std::move(opened->inbox);
   auto root = std::make_unique<RootRun>(log, std::move(tree), std::move(opened));
   LiveRun& run = root->run;
   shared->begin(run);
@@ -293,9 +278,14 @@ Task<Result<std::unique_ptr<HarnessCore::RootRun>>> HarnessCore::begin_root(
     if (said) resumed.prompt = launch->prompt;
     if (run.plan->model_id() != run.state.model) resumed.model = run.plan->model_id();
     if (Json told = lasting(launch->options); !told.empty()) resumed.options = std::move(told);
+    if (run.tree.keeps_pause) resumed.keeps_pause = true;
     record(run, Kind::run_resumed, resumed, said);
-    close_lost_children(*log, run.ctx.loop(), *fold);
     close_lost_acts(run);
+    close_orphans(run);
+    rule(run.tree, opened_rulings);
+    check_asked_again(run);
+    restart_background(run);
+    hear(run, inbox);
   } else {
     payload::RunStarted first = started(run, launch->prompt, options, options_.root);
     if (base) {
@@ -303,6 +293,12 @@ Task<Result<std::unique_ptr<HarnessCore::RootRun>>> HarnessCore::begin_root(
           payload::Base{.root = base->root.text(), .seq = base->seq, .hash = base->hash.hex()};
     }
     record(run, Kind::run_started, first, said);
+    if (launch->session_turn > 0) {
+      record(run, Kind::subagent_reused,
+             payload::SubagentReused{.name = run.ctx.id().agent,
+                                     .child_run_id = run.ctx.id().run_id.text(),
+                                     .turn = launch->session_turn});
+    }
   }
   log->set_status(RootStatus::running, summary_of(run.state));
   co_return std::move(root);
@@ -348,6 +344,7 @@ Task<void> HarnessCore::run_root(std::shared_ptr<RunShared> shared,
         failed = std::move(begun).error();
       }
     }
+    if (!root && !failed) co_return;  // it stays as it is, and its handle knows
     if (root) {
       auto driving = drive(root->run);
       co_await std::move(driving);
@@ -358,43 +355,6 @@ Task<void> HarnessCore::run_root(std::shared_ptr<RunShared> shared,
   if (!root) co_return fail_run(*shared, *failed);
   auto ending = end_root(shared, std::move(root));
   co_await std::move(ending);
-}
-
-Task<Result<RunResult>> HarnessCore::drive_below(std::shared_ptr<RunShared> shared, Context ctx,
-                                                 std::string prompt, RunOptions options) {
-  if (auto wrong = fault()) co_return Failure(*std::move(wrong));
-  TUG_CO_TRY(said, check_prompt(prompt));
-  TUG_CO_TRY(named, check_ids(options));
-  const InheritedMiddleware* inherited = ctx.get<InheritedMiddleware>();
-  TUG_CO_TRY(plan, this->plan(options, inherited));
-  TUG_CO_TRY(limits, limits_of(options));
-  TUG_CO_TRY(priced, check_price(limits, *plan));
-  ChildSpec spec{.kind = NodeKind::run,
-                 .call = ctx.id().call_id,
-                 .run_id = RunId(options.run_id),
-                 .thread_id = ThreadId(options.thread_id),
-                 .agent = agent_of(options),
-                 .defaults = default_limits(),
-                 .limits = limits};
-  furnish(spec, options);
-  TUG_CO_TRY(child, ctx.child(std::move(spec)));
-  link_caller(child, options);
-  auto tree = RunTree::of(ctx);
-  LiveRun run(*tree, child, plan, {});
-  shared->begin(run);
-  std::vector<std::shared_ptr<Sink>> observers;
-  for (const auto& observer : options.observers) {
-    observers.push_back(only_below(child.id().run_id, observer));
-    child.events().observe(observers.back());
-  }
-  child.events().keep_blob({plan->digest, plan->constants});
-  record(run, Kind::run_started, started(run, prompt, options, options_.root),
-         Message::user(prompt));
-  auto driving = drive(run);
-  co_await std::move(driving);
-  for (const auto& observer : observers) child.events().forget(*observer);
-  shared->retire();
-  co_return result_of(run.state);
 }
 
 }  // namespace tug::detail

@@ -4,7 +4,9 @@
 
 #include "agent/ask.h"
 #include "agent/calls.h"
+#include "agent/commands.h"
 #include "agent/decide.h"
+#include "agent/holding.h"
 #include "agent/recovery.h"
 #include "middleware/chain.h"
 #include "tug/core/scope.h"
@@ -28,11 +30,13 @@ Kind terminal_kind(RunStatus status) {
   }
 }
 
-RunResult result_with(const RunState& state, const Ending& ending) {
-  RunResult result = result_of(state);
+RunResult result_with(const LiveRun& run, const Ending& ending) {
+  RunResult result = result_of(run.state);
   result.status = ending.status;
   result.stop = ending.stop;
   result.error = ending.error;
+  result.pending.clear();
+  if (ending.status == RunStatus::parked) result.pending = pending_of(run);
   return result;
 }
 
@@ -61,7 +65,7 @@ class SegmentEnd {
     if (run_.state.ending) return;
     const Ending left{RunStatus::failed, StopReason::error,
                       Error(ErrorKind::internal, "the run was left unfinished")};
-    record_terminal(run_, result_with(run_.state, left), {});
+    record_terminal(run_, result_with(run_, left), {});
   }
 
  private:
@@ -102,16 +106,20 @@ std::optional<Ending> checkpoint(LiveRun& run) {
   }
   if (state.doom && state.calls.empty()) return state.doom;
   if (auto wanted = check_control(run)) return wanted;
-  // Only a root is parked: what a run below has done would be lost, so it ends first.
-  if (run.tree.pause && !run.parent && state.phase == Phase::ready) {
-    return Ending{RunStatus::parked, StopReason::paused, std::nullopt, *run.tree.pause};
-  }
   return std::nullopt;
 }
 
-// Out of line: what it builds does not belong into the frame of a loop that waits.
-[[gnu::noinline]] EndingPtr consider(LiveRun& run) {
+// What comes next, looked at where nothing is open. Out of line: what it builds does not belong
+// into the frame of a loop that waits.
+struct Outlook {
+  EndingPtr ending;
+  bool hold = false;  // the next step has to wait for somebody
+};
+[[gnu::noinline]] Outlook consider(LiveRun& run) {
+  drain(run, Drain::everything);
   auto ending = checkpoint(run);
+  if (!ending && run.tree.parking()) ending = parked_ending(run);
+  if (!ending && must_hold(run)) return {.hold = true};
   if (!ending && run.state.phase == Phase::admitting) {
     ending = decide(run);
     // Whoever wants to look before the run is over gets to: the answer stays decided.
@@ -119,7 +127,7 @@ std::optional<Ending> checkpoint(LiveRun& run) {
       if (auto wanted = check_control(run)) ending = wanted;
     }
   }
-  return ending ? std::make_unique<Ending>(*std::move(ending)) : nullptr;
+  return {.ending = ending ? std::make_unique<Ending>(*std::move(ending)) : nullptr};
 }
 
 [[gnu::noinline]] EndingPtr bug_in_flight() {
@@ -130,7 +138,27 @@ std::optional<Ending> checkpoint(LiveRun& run) {
 Task<EndingPtr> run_tools(LiveRun& run) {
   auto running = run_calls(run);
   co_await std::move(running);
+  // Calls that are left open are those of children that were parked.
+  if (run.tree.parking() && run.state.phase == Phase::running) {
+    co_return std::make_unique<Ending>(parked_ending(run));
+  }
   co_return nullptr;
+}
+
+// Children that nobody awaited end before the run does: by themselves when it ends well, parked
+// when it is.
+Task<void> join_background(LiveRun& run, const Ending& ending) {
+  if (ending.status == RunStatus::parked) {
+    if (!run.tree.parking() && !run.parent) run.tree.pause_all(ending.reason);
+  } else if (ending.stop != StopReason::end_turn) {
+    run.background.cancel({CancelReason::Why::parent, "the parent run has ended"});
+  }
+  if (run.background.running() == 0) co_return;
+  run.joining = true;
+  run.tree.look_later();
+  auto joining = run.background.join();
+  co_await std::move(joining);
+  run.joining = false;
 }
 
 // A step that leaves everything as it was would be made for ever.
@@ -148,8 +176,16 @@ Task<EndingPtr> run_segment(LiveRun& run) {
       const Seq before = run.ctx.events().last_seq();
       // Calls and attempts that are open are finished before anything else is decided.
       const Phase phase = run.state.phase;
-      if (phase != Phase::asked && phase != Phase::running) ending = consider(run);
-      if (ending) break;
+      if (phase != Phase::asked && phase != Phase::running) {
+        Outlook outlook = consider(run);
+        ending = std::move(outlook.ending);
+        if (ending) break;
+        if (outlook.hold) {
+          auto holding = hold(run);
+          co_await std::move(holding);
+          continue;
+        }
+      }
       if (phase == Phase::ready || phase == Phase::asked) {
         auto asking = ask(run);
         ending = co_await std::move(asking);
@@ -162,13 +198,15 @@ Task<EndingPtr> run_segment(LiveRun& run) {
       ending = bug_in_flight();
     }
   }
-  // Children that nobody awaited end before the run does: by themselves when it ends well.
-  if (ending->stop != StopReason::end_turn) {
-    run.background.cancel({CancelReason::Why::parent, "the parent run has ended"});
-  }
-  auto joining = run.background.join();
+  auto joining = join_background(run, *ending);
   co_await std::move(joining);
+  // One of them may have been parked while the run waited for it to end.
+  if (run.tree.parking() && ending->status == RunStatus::completed) {
+    ending = std::make_unique<Ending>(parked_ending(run));
+  }
+  if (ending->status == RunStatus::parked) co_return ending;
   close_started_calls(run);
+  close_left_over(run);
   co_return ending;
 }
 
@@ -187,7 +225,7 @@ class Segment final : public RunCore {
     auto running = run_segment(run_);
     EndingPtr ending = co_await std::move(running);
     reason = ending->reason;
-    co_return result_with(run_.state, *ending);
+    co_return result_with(run_, *ending);
   }
 
   std::string reason;  // of a pause
@@ -209,7 +247,7 @@ RunResult taken(const LiveRun& run, Result<RunResult> result) {
     whole.pending = std::move(result->pending);
     return whole;
   }
-  return result_with(run.state, ending_after(run, result.error()));
+  return result_with(run, ending_after(run, result.error()));
 }
 
 void tell_of_error(LiveRun& run) {
@@ -231,8 +269,9 @@ Task<void> drive_inside(LiveRun& run) {
   RunInput input{.prompt = run.state.told, .resumed = run.ctx.resumed()};
   auto around = around_run(run.plan->middleware, run.ctx, std::move(input), segment);
   Result<RunResult> result = co_await std::move(around);
-  close_started_calls(run);
-  record_terminal(run, taken(run, std::move(result)), std::move(segment.reason));
+  RunResult whole = taken(run, std::move(result));
+  if (whole.status != RunStatus::parked) close_started_calls(run);
+  record_terminal(run, std::move(whole), std::move(segment.reason));
   tell_of_error(run);
 }
 
@@ -247,7 +286,7 @@ Task<void> drive(LiveRun& run) {
   }
   auto running = run_segment(run);
   const EndingPtr ending = co_await std::move(running);
-  record_terminal(run, result_with(run.state, *ending), ending->reason);
+  record_terminal(run, result_with(run, *ending), ending->reason);
 }
 
 }  // namespace tug

@@ -48,6 +48,8 @@ Result<RunPlanPtr> make_run_plan(PlanSpec spec) {
   plan->sequential = spec.sequential;
   plan->max_output_tokens = spec.max_output_tokens;
   plan->retry = spec.retry;
+  plan->permissions = std::move(spec.permissions);
+  plan->steering = spec.steering;
   if (spec.limits.retries) plan->retry.attempts = attempts_with(*spec.limits.retries);
   plan->retry.attempts = std::max(1u, plan->retry.attempts);
   plan->output_retries = spec.limits.output_retries.value_or(kDefaultOutputRetries);

@@ -41,6 +41,8 @@ struct RunPlan {
   RetryPolicy retry;
   std::uint32_t output_retries = kDefaultOutputRetries;
   std::uint32_t tool_retries = kDefaultToolRetries;
+  Permissions permissions;
+  SteeringPolicy steering;  // what its owner may tell the run
 
   const std::string& model_id() const noexcept { return models.front().id; }
   // Null for a model that the run may not ask.
@@ -68,6 +70,8 @@ struct PlanSpec {
   bool sequential = false;
   std::int64_t max_output_tokens = 0;
   RetryPolicy retry;
+  Permissions permissions;
+  SteeringPolicy steering;
 };
 // A tool without a terminal that needs one, or that models may not see, is neither advertised nor
 // callable by a model. `invalid` for an output schema that cannot be served.

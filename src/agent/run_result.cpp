@@ -50,6 +50,7 @@ RunResult result_of(const RunState& state) {
   result.window = state.window;
   result.duration_ms = milliseconds(state.alive_at(state.updated));
   result.denials = state.denials;
+  result.pending = state.ending ? state.pending : waiting_calls(state);
   result.last_seq = state.last_seq;
   return result;
 }
@@ -58,6 +59,8 @@ RunStatusRecord status_of(const RunState& state) {
   RunStatusRecord record;
   if (!state.who) return record;
   record.id = state.who->run_id;
+  record.parent = state.who->parent_run_id;
+  record.agent = state.who->agent;
   record.status = state.ending ? state.ending->status : RunStatus::running;
   record.activity = activity_of(state.phase);
   record.turn = state.turn;

@@ -2,6 +2,10 @@
 
 #include <set>
 
+#include "agent/approvals.h"
+#include "agent/commands.h"
+#include "agent/holding.h"
+#include "agent/inbox.h"
 #include "tug/agent/run.h"
 #include "tug/journal/journal.h"
 
@@ -29,6 +33,16 @@ class OnlyBelow final : public Sink {
   std::set<RunId> ours_;
   std::shared_ptr<Sink> sink_;
 };
+
+// A root takes its tree with it.
+void hold_at_next_checkpoint(LiveRun& run, const std::string& reason) {
+  if (run.state.ending) return;
+  if (!run.parent) return run.tree.pause_all(reason);
+  payload::Steering pause{.command = to_json(Steer::pause(reason))};
+  pause.sender = "owner";
+  record(run, Kind::steering_applied, pause);
+  for (LiveRun* other : run.tree.runs()) other->wake();
+}
 
 }  // namespace
 
@@ -60,7 +74,6 @@ RunShared::RunShared(RunId id, std::shared_ptr<Engine> engine, Loop& loop,
       loop_(loop),
       mailbox_(loop.mailbox()),
       store_(std::move(store)),
-      watched_(!store_),
       complete_(!store_) {}
 
 RunShared::~RunShared() = default;
@@ -115,8 +128,7 @@ void RunShared::pause(std::string reason) noexcept {
     const auto self = weak.lock();
     if (!self) return;
     if (self->live_) {
-      self->live_->tree.pause = reason;
-      self->live_->tree.pausing.wake_all();
+      hold_at_next_checkpoint(*self->live_, reason);
     } else {
       self->paused_early_ = reason;
     }
@@ -125,9 +137,68 @@ void RunShared::pause(std::string reason) noexcept {
   mailbox_->post(std::move(act));
 }
 
+void RunShared::steer(std::vector<Steer> batch) {
+  auto act = [weak = weak_from_this(), batch = std::move(batch)]() noexcept {
+    const auto self = weak.lock();
+    if (!self || self->ended()) return;
+    if (self->live_) {
+      enqueue(*self->live_, {batch, "owner"});
+    } else {
+      self->steered_early_.push_back({batch, "owner"});
+    }
+  };
+  if (loop_.is_current()) return act();
+  mailbox_->post(std::move(act));
+}
+
+void RunShared::hear(std::vector<InboxCommand> commands) {
+  auto act = [weak = weak_from_this(), commands = std::move(commands)]() noexcept {
+    const auto self = weak.lock();
+    if (self && self->live_) tug::hear(*self->live_, commands);
+  };
+  if (loop_.is_current()) return act();
+  mailbox_->post(std::move(act));
+}
+
+Result<void> RunShared::decide(const std::vector<Decision>& decisions) {
+  if (live_ && !live_->state.ending) return decide_calls(*live_, decisions);
+  return fail(ErrorKind::invalid, "run " + id_.text() + " is not under way",
+              "Harness::approve decides about a run that is parked");
+}
+
+std::vector<PendingApproval> RunShared::pending() const {
+  if (live_) return pending_of(*live_);
+  std::scoped_lock lock(mutex_);
+  return result_ ? result_->pending : std::vector<PendingApproval>{};
+}
+
+std::vector<RunStatusRecord> RunShared::tree() const {
+  std::vector<RunStatusRecord> runs;
+  if (!live_) return {status()};
+  for (const LiveRun* run : live_->tree.runs()) {
+    for (const LiveRun* at = run; at; at = at->parent) {
+      if (at != live_) continue;
+      runs.push_back(status_of(run->state));
+      break;
+    }
+  }
+  return runs;
+}
+
+std::shared_ptr<RunShared> RunShared::node(const RunId& run) {
+  if (run == id_) return shared_from_this();
+  LiveRun* found = live_ ? live_->tree.find(run) : nullptr;
+  if (!found) return nullptr;
+  if (auto known = found->shared.lock()) return known;
+  auto shared = std::make_shared<RunShared>(run, engine_, loop_, nullptr);
+  shared->begin(*found);
+  found->shared_kept = shared;
+  return shared;
+}
+
 std::optional<Event> RunShared::take_event() {
   std::unique_lock lock(mutex_);
-  if (!watched_ && ended()) {
+  if (!watched_ && ended() && store_) {
     watched_ = true;
     lock.unlock();
     read_back(~Seq{0});
@@ -186,7 +257,9 @@ Task<Result<void>> RunShared::wait_event(Until until) {
     // Not begun: it will be watched from its first event on.
     if (first && !live_ && !ended()) complete_ = true;
   }
-  if (first && live_) {
+  if (first && live_ && !store_) {
+    watch();
+  } else if (first && live_) {
     watch();
     RootLog& log = live_->ctx.events();
     const Seq upto = log.last_seq();
@@ -200,7 +273,7 @@ Task<Result<void>> RunShared::wait_event(Until until) {
         until);
     Result<void> read = co_await std::move(reading);
     if (!read) co_return Failure(std::move(read).error());
-  } else if (first && ended()) {
+  } else if (first && ended() && store_) {
     auto reading = engine_->offload(
         "reading the events of a run", [self](std::stop_token) { self->read_back(~Seq{0}); },
         until);
@@ -241,7 +314,9 @@ void RunShared::begin(LiveRun& live) {
   }
   if (watched) watch();
   if (cancelled_early_) live.ctx.cancel().request(*cancelled_early_);
-  if (paused_early_) live.tree.pause = *paused_early_;
+  for (SteerBatch& batch : std::exchange(steered_early_, {})) enqueue(live, std::move(batch));
+  if (paused_early_) hold_at_next_checkpoint(live, *paused_early_);
+  live.shared = weak_from_this();
 }
 
 void RunShared::retire() {
@@ -277,12 +352,12 @@ RunResult failed_result(Error error) {
 
 namespace detail {
 
-Run RunHandle::make(std::shared_ptr<RunShared> shared) {
-  return Run(std::make_shared<RunHandle>(std::move(shared)));
+Run RunHandle::make(std::shared_ptr<RunShared> shared, Holds holds) {
+  return Run(std::make_shared<RunHandle>(std::move(shared), holds));
 }
 
 RunHandle::~RunHandle() {
-  if (shared_->ended() || shared_->detached()) return;
+  if (holds_ == Holds::looks_on || shared_->ended() || shared_->detached()) return;
   shared_->cancel({CancelReason::Why::dropped, "nobody holds the run any more"});
   // On a thread of the engine this answers at once: there the run ends by itself.
   auto waiting = shared_->wait({});
@@ -343,30 +418,66 @@ void Run::cancel(std::string text) const noexcept {
 void Run::pause(std::string reason) const noexcept { handle_->shared().pause(std::move(reason)); }
 void Run::detach() const noexcept { handle_->shared().detach(); }
 
+void Run::steer(Steer command) const { steer(std::vector<Steer>{std::move(command)}); }
+void Run::steer(std::vector<Steer> batch) const { handle_->shared().steer(std::move(batch)); }
+
 namespace {
 
-// What only the loop may look at, asked from wherever we are.
 template <class T>
-Task<T> look(std::shared_ptr<RunShared> shared, T (RunShared::*at)() const) {
-  co_return (shared.get()->*at)();
+Task<T> on_loop(std::function<T()> f) {
+  co_return f();
+}
+
+// What only the loop may look at, asked from wherever we are; `otherwise` when it is gone.
+template <class F, class T = std::invoke_result_t<F, RunShared&>>
+T ask_loop(const std::shared_ptr<RunShared>& shared, F f, const T& otherwise) {
+  if (shared->ended() || shared->loop().is_current()) return f(*shared);
+  auto looking = on_loop<T>([shared, f] { return f(*shared); });
+  auto found = shared->engine().run(shared->loop(), std::move(looking));
+  if constexpr (std::is_same_v<decltype(found), T>) {
+    return found;
+  } else {
+    return found ? *std::move(found) : otherwise;
+  }
 }
 
 }  // namespace
 
-RunStatusRecord Run::status() const {
+std::vector<PendingApproval> Run::pending() const {
+  return ask_loop(handle_->share(), [](RunShared& run) { return run.pending(); }, {});
+}
+
+std::vector<RunStatusRecord> Run::tree() const {
+  return ask_loop(handle_->share(), [](RunShared& run) { return run.tree(); }, {});
+}
+
+Result<void> Run::approve(std::vector<Decision> decisions) const {
+  const Result<void> gone = fail(ErrorKind::cancelled, "the engine is shut down");
+  return ask_loop(handle_->share(), [&](RunShared& run) { return run.decide(decisions); }, gone);
+}
+
+Task<Result<void>> Run::approve_async(std::vector<Decision> decisions) const {
   auto shared = handle_->share();
-  if (shared->ended() || shared->loop().is_current()) return shared->status();
-  auto looking = look(shared, &RunShared::status);
-  auto found = shared->engine().run(shared->loop(), std::move(looking));
-  return found ? *found : shared->status();
+  Loop& here = co_await this_loop();
+  if (&here == &shared->loop()) co_return shared->decide(decisions);
+  co_return fail(ErrorKind::invalid, "approve_async is for the run's own loop",
+                 "call approve from a thread that is none of the engine's");
+}
+
+Run Run::node(const RunId& run) const {
+  using Node = std::shared_ptr<RunShared>;
+  auto found = ask_loop(handle_->share(), [&](RunShared& self) { return self.node(run); }, Node());
+  if (!found) return {};
+  return detail::RunHandle::make(std::move(found), detail::RunHandle::Holds::looks_on);
+}
+
+RunStatusRecord Run::status() const {
+  return ask_loop(handle_->share(), [](RunShared& run) { return run.status(); },
+                  RunStatusRecord{.id = id()});
 }
 
 Json Run::snapshot() const {
-  auto shared = handle_->share();
-  if (shared->ended() || shared->loop().is_current()) return shared->snapshot();
-  auto looking = look(shared, &RunShared::snapshot);
-  auto found = shared->engine().run(shared->loop(), std::move(looking));
-  return found ? *found : Json();
+  return ask_loop(handle_->share(), [](RunShared& run) { return run.snapshot(); }, Json());
 }
 
 }  // namespace tug

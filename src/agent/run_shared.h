@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "agent/run_tree.h"
+#include "tug/agent/approval.h"
 #include "tug/context/run_result.h"
 #include "tug/core/task.h"
 #include "tug/core/wait.h"
@@ -36,6 +37,8 @@ class RunShared : public std::enable_shared_from_this<RunShared> {
   std::shared_ptr<const RunResult> result() const;  // null until ended
   void cancel(CancelReason reason) noexcept;
   void pause(std::string reason) noexcept;
+  void steer(std::vector<Steer> batch);
+  void hear(std::vector<InboxCommand> commands);
   void detach() noexcept { detached_ = true; }
   bool detached() const noexcept { return detached_; }
   // Somebody has a handle: what it may ask for is kept when the run has ended.
@@ -53,6 +56,11 @@ class RunShared : public std::enable_shared_from_this<RunShared> {
   Task<Result<void>> wait_event(Until until);
   RunStatusRecord status() const;
   Json snapshot() const;
+  std::vector<PendingApproval> pending() const;
+  std::vector<RunStatusRecord> tree() const;
+  Result<void> decide(const std::vector<Decision>& decisions);
+  // Of a run of the same tree that is under way; null when there is none.
+  std::shared_ptr<RunShared> node(const RunId& run);
 
   // The run itself, on its loop.
   void begin(LiveRun& live);
@@ -88,6 +96,7 @@ class RunShared : public std::enable_shared_from_this<RunShared> {
   std::shared_ptr<Sink> buffer_;
   std::optional<CancelReason> cancelled_early_;
   std::optional<std::string> paused_early_;
+  std::vector<SteerBatch> steered_early_;
   std::vector<std::function<void()>> told_;  // waiters on other loops
   WaitList done_{"the end of a run"};
   WaitList news_{"an event of a run"};
@@ -98,8 +107,11 @@ namespace detail {
 // One run as its user holds it: what is left behind when the last copy goes is cancelled.
 class RunHandle {
  public:
-  static Run make(std::shared_ptr<RunShared> shared);
-  explicit RunHandle(std::shared_ptr<RunShared> shared) : shared_(std::move(shared)) {
+  // Whether the run goes with the last handle.
+  enum class Holds : bool { looks_on, owns };
+  static Run make(std::shared_ptr<RunShared> shared, Holds holds = Holds::owns);
+  explicit RunHandle(std::shared_ptr<RunShared> shared, Holds holds = Holds::owns)
+      : shared_(std::move(shared)), holds_(holds) {
     shared_->hold();
   }
   RunHandle(const RunHandle&) = delete;
@@ -110,6 +122,7 @@ class RunHandle {
 
  private:
   std::shared_ptr<RunShared> shared_;
+  Holds holds_;
 };
 
 }  // namespace detail

@@ -92,6 +92,8 @@ Result<void> resume_run(RunState& state, const Event& event) {
   state.doom.reset();
   state.interrupt.reset();
   state.rewritten.reset();
+  state.pending.clear();
+  if (!event.data["keeps_pause"].as_bool()) state.paused.reset();
   if (event.message) {
     forget_parts(state);
     state.final_text.reset();
@@ -128,6 +130,11 @@ void reach_limit(RunState& state, const Event& event) {
 // What the model is told besides the user's words and its results.
 Result<void> tell(RunState& state, const Event& event) {
   if (!event.message) return out_of_place(event, "it has no message");
+  if (event.data["source"].as_string() == kFollowUp) {
+    if (state.follow_ups.empty()) return out_of_place(event, "nothing was to follow");
+    state.follow_ups.erase(state.follow_ups.begin());
+    hear(state);
+  }
   return append_user(state, event.message);
 }
 
@@ -168,6 +175,7 @@ Result<void> end_run(RunState& state, const Event& event) {
   state.alive += event.ts - state.segment;
   if (ending.status == RunStatus::parked) {
     state.phase = Phase::parked;
+    state.pending = pending_in(event.data["result"]);
   } else {
     TUG_TRY(closed, close_calls(state, ending));
     state.phase = Phase::ended;
@@ -253,6 +261,22 @@ Result<void> apply(RunState& state, const Event& event) {
     case Kind::context_injected:
       applied = tell(state, event);
       break;
+    case Kind::approval_requested:
+      applied = ask_approval(state, event);
+      break;
+    case Kind::approval_decided:
+      applied = decide_approval(state, event);
+      break;
+    case Kind::steering_applied:
+      applied = steer(state, event);
+      break;
+    case Kind::subagent_started:
+      open_child(state, event);
+      break;
+    case Kind::subagent_completed:
+    case Kind::subagent_failed:
+      close_child(state, event);
+      break;
     case Kind::control_applied:
       apply_control(state, event);
       break;
@@ -278,6 +302,7 @@ Result<void> apply(RunState& state, const Event& event) {
 }
 
 void apply_below(RunState& state, const Event& event) {
+  if (event.kind == Kind::approval_decided) return take_grant(state, event);
   if (event.kind != Kind::model_completed && event.kind != Kind::model_failed) return;
   add(state.subtree, spending_in(event.data));
 }

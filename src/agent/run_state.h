@@ -20,7 +20,8 @@ enum class Phase : std::uint8_t {
   ready,      // nothing is open: ask the model, or end
   asked,      // an attempt is recorded and has no partner
   admitting,  // a whole turn is there: decide what it means, call by call
-  running,    // every call is decided and some wait for their results
+  running,    // every call that may be is decided, and some wait for their results
+  held,       // nothing runs, and calls wait for somebody to decide about them
   parked,     // ended for now; another segment may follow
   ended,
 };
@@ -36,14 +37,34 @@ struct OpenAttempt {
   Time started{};
 };
 
+// A call that somebody is asked about.
+struct AskedCall {
+  Json args;  // as it would be started with
+  std::string digest;
+  std::string reason;          // why it asks
+  bool holds_batch = true;     // nothing of its turn starts before it is decided
+  std::optional<bool> approved;
+  std::string denied_because;
+};
+
 // A call of the newest turn.
 struct OpenCall {
   ToolCall call;
+  std::optional<AskedCall> asked;
+  bool counted = false;  // against the limit on calls
   Json args;        // as it was started with
   Seq started = 0;  // of its tool.started; 0 while it is undecided or was refused
   std::optional<ToolResult> result;
   std::int64_t duration_ms = 0;
   std::optional<std::string> retry_kind;  // where the model may repair it
+};
+
+// A run below this one that has not ended.
+struct OpenChild {
+  RunId run;
+  std::string name;
+  CallId call;
+  bool background = false;
 };
 
 // A provider's own reply. The record names it; the bytes are beside the records.
@@ -94,11 +115,18 @@ struct RunState {
   RunCounts counts;
   Spending own;
   Spending subtree;
-  Amount used;  // what the budget has to count, own
+  Amount used;        // what the budget has to count, own
+  Amount used_below;  // and of the runs below, where it was folded to go on
   ContextWindow window;
   std::vector<RawResponse> responses;
   std::vector<ToolCallRecord> tool_calls;
   std::vector<Denial> denials;
+  std::vector<PendingApproval> pending;  // that it was parked with, those below it included
+  std::vector<std::string> grants;       // patterns that need no approval any more
+  std::optional<std::string> paused;     // why, while a steered pause holds
+  std::vector<std::string> follow_ups;   // what it is told when it has answered
+  std::vector<OpenChild> children;
+  std::vector<OpenChild> done_children;  // of those that nobody awaited
   std::optional<Error> limit;            // that was reached
   std::optional<Ending> doom;            // what a call has brought upon the run
   std::optional<std::string> interrupt;  // why code inside the run wants it to pause
@@ -113,6 +141,9 @@ struct RunState {
 
   Duration alive_at(Time now) const { return ending ? alive : alive + (now - segment); }
 };
+
+// The source of a context.injected that brings a follow-up.
+inline constexpr std::string_view kFollowUp = "follow_up";
 
 // Takes one record (or live event, which changes nothing) of this run. `invalid` for a record that
 // cannot follow what was there: the journal is damaged or of another version.
@@ -130,6 +161,9 @@ RunResult result_of(const RunState& state);
 RunStatusRecord status_of(const RunState& state);
 // What `tug runs` shows of a root.
 Json summary_of(const RunState& state);
+
+// Its own calls that wait for approval.
+std::vector<PendingApproval> waiting_calls(const RunState& state);
 
 // Answers the calls that are open with why the run ended; those that have results keep them.
 Result<void> close_calls(RunState& state, const Ending& ending);

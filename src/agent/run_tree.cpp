@@ -5,21 +5,56 @@
 
 #include "tug/core/error_json.h"
 #include "tug/journal/journal.h"
+#include "tug/tools/batch.h"
 
 namespace tug {
 
-LiveRun::LiveRun(RunTree& tree_of_run, Context context, RunPlanPtr with, RunState folded)
+LiveRun::LiveRun(RunTree& tree_of_run, Context context, RunPlanPtr with, RunState folded,
+                 Attachment to)
     : tree(tree_of_run),
       ctx(std::move(context)),
       plan(std::move(with)),
       state(std::move(folded)),
       parent(tree.find(ctx.id().parent_run_id)),
+      hangs(std::move(to)),
       background(ctx.loop(), ctx.cancel()) {
   tree.runs_.push_back(this);
+  tree.by_id_.emplace(ctx.id().run_id.text(), this);
   if (plan->chain) ctx.set_chain(plan->chain);
+  if (!parent || !hangs.awaited) return;
+  if (hangs.anchor.empty()) {
+    ++parent->awaited_elsewhere;
+  } else {
+    ++parent->attended[hangs.anchor.text()];
+  }
 }
 
-LiveRun::~LiveRun() { std::erase(tree.runs_, this); }
+LiveRun::~LiveRun() {
+  if (held) --tree.held_;
+  std::erase(tree.runs_, this);
+  tree.by_id_.erase(ctx.id().run_id.text());
+  if (parent && hangs.awaited) {
+    if (hangs.anchor.empty()) {
+      --parent->awaited_elsewhere;
+    } else if (auto found = parent->attended.find(hangs.anchor.text()); --found->second == 0) {
+      parent->attended.erase(found);
+    }
+  }
+  tree.look_later();
+}
+
+void LiveRun::wake() noexcept {
+  if (std::exchange(held, false)) --tree.held_;
+  news.wake_all();
+}
+
+bool LiveRun::can_move() const noexcept {
+  if (held) return false;
+  if (joining) return detached > 0 && awaited_elsewhere == 0;
+  // A call with a child waits for it, as far as anybody can know.
+  if (batch) return batch->running() == 0 || batch->running() > attended.size();
+  return awaited_elsewhere == 0;
+}
 
 std::shared_ptr<RunTree> RunTree::of(const Context& ctx) {
   if (const TreeSlot* slot = ctx.get<TreeSlot>()) return slot->tree;
@@ -40,13 +75,26 @@ void RunTree::interrupt(const RunId& run, std::string reason) {
   if (live && !live->pause_wanted) live->pause_wanted = std::move(reason);
 }
 
-// The newest are looked for most.
 LiveRun* RunTree::find(const RunId& run) const noexcept {
-  if (run.empty()) return nullptr;
-  const auto found = std::find_if(runs_.rbegin(), runs_.rend(), [&](const LiveRun* live) {
-    return live->ctx.id().run_id == run;
+  const auto found = by_id_.find(run.text());
+  return found == by_id_.end() ? nullptr : found->second;
+}
+
+std::unique_ptr<RunState> RunTree::take_left_over(const RunId& parent, const CallId& call,
+                                                  const std::string& agent,
+                                                  const std::string& prompt) {
+  const auto found = std::ranges::find_if(left_over, [&](const auto& state) {
+    return state->who->parent_run_id == parent && state->who->parent_call_id == call &&
+           state->who->agent == agent && state->prompt == prompt;
   });
-  return found == runs_.rend() ? nullptr : *found;
+  if (found == left_over.end()) return nullptr;
+  std::unique_ptr<RunState> taken = std::move(*found);
+  left_over.erase(found);
+  return taken;
+}
+
+bool RunTree::is_left_open(const CallId& call) const noexcept {
+  return std::ranges::find(left_open, call) != left_open.end();
 }
 
 std::shared_ptr<const std::vector<Json>> RunTree::reserved(const std::string& model) const {

@@ -13,7 +13,7 @@ constexpr std::size_t kFewest = 4;  // characters of a part of an id
 constexpr std::size_t kShown = 5;
 
 Result<TreeFold> fold_alone(RecordStore& store, const RunId& root, Seq upto, History base) {
-  TreeFold fold(std::move(base));
+  TreeFold fold(std::move(base), &store);
   Seq after = 0;
   while (after < upto) {
     TUG_TRY(records, store.read(root, after, std::min<Seq>(kPage, upto - after)));
@@ -81,22 +81,77 @@ Failure not_found(std::string_view name, const std::string& where) {
 }  // namespace
 
 RunState* TreeFold::find(const RunId& run) noexcept {
-  const auto found = std::find_if(runs_.rbegin(), runs_.rend(),
-                                  [&](const auto& state) { return state->who->run_id == run; });
-  return found == runs_.rend() ? nullptr : found->get();
+  const auto found = by_id_.find(run.text());
+  return found == by_id_.end() ? nullptr : found->second;
+}
+
+History history_of(const RunState& run) {
+  History history{run.transcript.settled(), run.bytes, run.offset};
+  if (run.transcript.has_open_calls()) history.bytes -= run.transcript.back()->size();
+  return history;
+}
+
+// What a run below the root starts from.
+Result<History> TreeFold::history_for(const Event& event) {
+  const Seq offset = runs_.front()->offset;
+  const Json& base = event.data["base"];
+  if (base.is_null()) return History{.offset = offset};
+  const RunId run(std::string(base["run"].as_string()));
+  const RunId root(std::string(base["root"].as_string()));
+  if (root == runs_.front()->who->run_id) {
+    const RunState* of = find(run);
+    if (!of) return fail(ErrorKind::invalid, "its base is run " + run.text() + ", which is not there");
+    History history = history_of(*of);
+    history.offset = std::max(history.offset, offset);
+    return history;
+  }
+  if (!store_) return fail(ErrorKind::invalid, "its base is in another root");
+  TUG_TRY(history, history_at(*store_, root, base["seq"].as_uint().value_or(0), run));
+  history.offset = std::max(history.offset, offset);
+  return history;
+}
+
+Result<void> TreeFold::begin(const Event& event) {
+  History history = base_;
+  if (!runs_.empty()) {
+    auto found = history_for(event);
+    if (!found) {
+      return Failure(found.error().within("record " + std::to_string(event.seq) + " begins run " +
+                                          event.who->run_id.text()));
+    }
+    history = *std::move(found);
+  }
+  auto fresh = std::make_unique<RunState>();
+  fresh->transcript = history.transcript;
+  fresh->bytes = history.bytes;
+  fresh->offset = history.offset;
+  TUG_TRY(applied, apply(*fresh, event));
+  by_id_.emplace(event.who->run_id.text(), fresh.get());
+  runs_.push_back(std::move(fresh));
+  return {};
+}
+
+TreeFold::Below TreeFold::take_below() {
+  for (const auto& state : runs_) {
+    for (RunState* above = find(state->who->parent_run_id); above;
+         above = find(above->who->parent_run_id)) {
+      above->used_below += state->used;
+    }
+  }
+  Below below;
+  for (std::size_t i = 1; i < runs_.size(); ++i) {
+    const auto& ending = runs_[i]->ending;
+    const bool open = !ending || ending->status == RunStatus::parked;
+    (open ? below.left_over : below.done).push_back(std::move(runs_[i]));
+  }
+  runs_.resize(1);
+  return below;
 }
 
 Result<void> TreeFold::take(const Event& event) {
   RunState* state = find(event.who->run_id);
   if (event.kind == Kind::run_started && !state) {
-    auto fresh = std::make_unique<RunState>();
-    if (runs_.empty()) {
-      fresh->transcript = base_.transcript;
-      fresh->bytes = base_.bytes;
-      fresh->offset = base_.offset;
-    }
-    TUG_TRY(applied, apply(*fresh, event));
-    runs_.push_back(std::move(fresh));
+    TUG_TRY(begun, begin(event));
   } else if (state) {
     TUG_TRY(applied, apply(*state, event));
     const std::string model(event.data["model"].as_string());
@@ -125,9 +180,17 @@ Result<TreeFold> fold_tree(RecordStore& store, const RunId& root, Seq upto) {
   return fold;
 }
 
-Result<History> history_at(RecordStore& store, const RunId& root, Seq seq) {
+Result<History> history_at(RecordStore& store, const RunId& root, Seq seq, const RunId& run) {
   TUG_TRY(fold, fold_tree(store, root, seq));
-  return history_of(fold, seq);
+  if (run.empty() || run == root) return history_of(fold, seq);
+  for (const auto& state : fold.runs()) {
+    if (state->who->run_id != run) continue;
+    History history = history_of(*state);
+    history.offset = fold.root().offset + seq;
+    return history;
+  }
+  return fail(ErrorKind::invalid, "root " + root.text() + " has no run " + run.text() +
+                                      " up to record " + std::to_string(seq));
 }
 
 Result<FoldedRoot> fold_root(RecordStore& store, const RunId& root) {

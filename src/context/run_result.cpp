@@ -35,7 +35,11 @@ Json to_json(const RunResult& result) {
   for (const PendingApproval& approval : result.pending) {
     pending.push_back(Json::object({{"call_id", approval.call.text()},
                                     {"tool", approval.tool},
-                                    {"arguments", approval.arguments}}));
+                                    {"arguments", approval.arguments},
+                                    {"run_id", approval.run.text()},
+                                    {"agent", approval.agent},
+                                    {"reason", approval.reason},
+                                    {"digest", approval.digest}}));
   }
   Json denials = Json::array();
   for (const Denial& denial : result.denials) {
@@ -65,6 +69,8 @@ Json to_json(const RunResult& result) {
 
 Json to_json(const RunStatusRecord& status) {
   return Json::object({{"run_id", status.id.text()},
+                       {"parent_run_id", status.parent.text()},
+                       {"agent", status.agent},
                        {"status", name_of(status.status)},
                        {"phase", name_of(status.activity)},
                        {"turn", status.turn},

@@ -124,6 +124,15 @@ class MemoryRecordStore final : public RecordStore {
     return found->inbox;
   }
 
+  Result<std::vector<RunId>> addressed() override {
+    std::scoped_lock lock(mutex_);
+    std::vector<RunId> roots;
+    for (const auto& [id, root] : roots_) {
+      if (!root.inbox.empty()) roots.push_back(RunId(id));
+    }
+    return roots;
+  }
+
   Result<void> check_integrity() override { return {}; }
   bool commits_at_once() const noexcept override { return true; }
   std::string where() const override { return "memory"; }

@@ -231,6 +231,20 @@ Result<std::vector<InboxCommand>> SqliteReader::inbox(const RunId& root) {
   return commands;
 }
 
+Result<std::vector<RunId>> SqliteReader::addressed() {
+  std::scoped_lock lock(mutex_);
+  TUG_TRY(database, connection());
+  TUG_TRY(statement, database->prepare(
+                         "select run_id from root where id in (select root from inbox)"));
+  std::vector<RunId> roots;
+  int code = statement.step();
+  for (; code == SQLITE_ROW; code = statement.step()) {
+    roots.emplace_back(std::string(statement.text(0)));
+  }
+  if (code != SQLITE_DONE) return Failure(database->error("reading the inboxes"));
+  return roots;
+}
+
 Result<void> SqliteReader::send(const RunId& root, const InboxCommand& command) {
   std::scoped_lock lock(mutex_);
   TUG_TRY(database, connection());

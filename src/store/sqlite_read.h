@@ -39,6 +39,7 @@ class SqliteReader {
   Result<std::string> blob(const Digest& digest);
   Result<std::vector<Partial>> partials(const RunId& root);
   Result<std::vector<InboxCommand>> inbox(const RunId& root);
+  Result<std::vector<RunId>> addressed();
   Result<void> send(const RunId& root, const InboxCommand& command);
   Result<void> check_integrity();
 

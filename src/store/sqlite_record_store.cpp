@@ -159,6 +159,8 @@ class SqliteRecordStore final : public RecordStore {
   Result<std::vector<InboxCommand>> inbox(const RunId& root) override {
     return reader_.inbox(root);
   }
+  Result<std::vector<RunId>> addressed() override { return reader_.addressed(); }
+  bool is_shared() const noexcept override { return true; }
   Result<void> check_integrity() override { return reader_.check_integrity(); }
   std::string where() const override { return folder_; }
 

@@ -10,13 +10,15 @@ namespace {
 
 constexpr std::size_t kMaxNameLength = 64;
 constexpr std::string_view kReservedName = "final_result";
+// Only what the library itself makes may be called so; it says that it runs agents.
+constexpr std::string_view kAgentNames[] = {"subagent", "subagent_runs"};
 
 bool is_name_char(char c) noexcept {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
          c == '.' || c == '-';
 }
 
-Result<void> check_name(const std::string& name) {
+Result<void> check_name(const std::string& name, bool agent) {
   if (name.empty() || name.size() > kMaxNameLength || !std::ranges::all_of(name, is_name_char)) {
     std::string shown;
     print_json_string(std::string_view(name).substr(0, 2 * kMaxNameLength), shown);
@@ -25,6 +27,10 @@ Result<void> check_name(const std::string& name) {
   }
   if (name == kReservedName) {
     return fail(ErrorKind::invalid, "the name \"" + name + "\" is reserved for structured output",
+                "name the tool otherwise");
+  }
+  if (!agent && std::ranges::find(kAgentNames, name) != std::end(kAgentNames)) {
+    return fail(ErrorKind::invalid, "the name \"" + name + "\" is reserved for sub-agents",
                 "name the tool otherwise");
   }
   return {};
@@ -80,7 +86,7 @@ Tool::Tool(ToolSpec spec, Schema parameters, std::optional<Schema> returns,
 
 Result<ToolPtr> Tool::make(ToolSpec spec, std::shared_ptr<const ToolCode> code,
                            std::vector<std::string> injected, ToolChecks checks) {
-  TUG_TRY(named, check_name(spec.name));
+  TUG_TRY(named, check_name(spec.name, spec.agent));
   TUG_TRY(handled, check_handler(spec, code != nullptr));
   if (spec.max_retries && *spec.max_retries < 0) {
     return fail(ErrorKind::invalid, "max_retries of the tool \"" + spec.name + "\" is negative",

@@ -107,7 +107,7 @@ class Agent {
   AgentSession session() const;
 
  private:
-  friend class detail::HarnessCore;
+  friend class Harness;
   explicit Agent(std::shared_ptr<const detail::AgentCore> core) noexcept : core_(std::move(core)) {}
   Task<RunResult> run_with(Context ctx, std::string input, RunOptions options) const;
   std::shared_ptr<const detail::AgentCore> core_;
@@ -126,7 +126,7 @@ class AgentSession {
   const ThreadId& thread() const noexcept;  // of all its runs; empty before the first of its own
   std::uint32_t turns() const noexcept;     // that ended well
   // The newest run that ended well: `take_up` goes on from there, in another process too.
-  const ResumeState& at() const noexcept;
+  ResumeState at() const;
   // Goes on with the conversation that ended in that run. `invalid` when the journal has no such
   // run, or when it has not ended well. Blocking: not on a loop.
   Result<void> take_up(const ResumeState& at);

@@ -43,6 +43,7 @@ struct RunResumed {
   std::optional<std::string> prompt;  // what the run is told as it goes on
   std::optional<std::string> model;   // when it goes on with another one
   std::optional<Json> options;        // what it was told anew, limits included
+  std::optional<bool> keeps_pause;    // a steered pause still holds
 };
 // run.completed, run.failed, run.cancelled
 struct RunEnded {

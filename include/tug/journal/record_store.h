@@ -1,7 +1,8 @@
 // What a backend implements: a synchronous keeper of roots, records, blobs, partials and inboxes.
 //
-// Everything but `read`, `blob`, `info`, `list`, `find_runs`, `partials` and `send` is called by
-// one thread at a time (the committer); those seven may be called from any thread beside it.
+// Everything but `read`, `blob`, `info`, `list`, `find_runs`, `partials`, `send`, `inbox` and
+// `addressed` is called by one thread at a time (the committer); those may be called from any thread
+// beside it.
 // Failure kinds: `denied` (the root belongs to somebody else), `exhausted` (no space), `invalid`
 // (no such root, damaged bytes: detail Damage), `unsupported` (written by a newer version),
 // `overloaded` (another process writes for too long), `internal`.
@@ -117,6 +118,10 @@ class RecordStore : public BlobSource {
   virtual Result<std::vector<Partial>> partials(const RunId& root) = 0;
   virtual Result<void> send(const RunId& root, InboxCommand command) = 0;
   virtual Result<std::vector<InboxCommand>> inbox(const RunId& root) = 0;
+  // Roots that have commands in their inboxes.
+  virtual Result<std::vector<RunId>> addressed() { return std::vector<RunId>{}; }
+  // Whether other processes may send commands, too, so that somebody has to look from time to time.
+  virtual bool is_shared() const noexcept { return false; }
   // Every byte the backend can check by itself, its own structure included.
   virtual Result<void> check_integrity() = 0;
   // Whether a commit is a copy in memory: then it is made on the loop that asks for it, without a

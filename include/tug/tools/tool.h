@@ -62,7 +62,7 @@ struct ToolChecks {
 
 class Tool {
  public:
-  // `invalid` for a name that is not [A-Za-z0-9_.-]{1,64} or is reserved (`final_result`), and for
+  // `invalid` for a name that is not [A-Za-z0-9_.-]{1,64} or is reserved (`final_result`, `subagent`, `subagent_runs`), and for
   // parameters that are no schema of an object; what Schema::compile says of `parameters` and
   // `returns` otherwise. Null parameters are those of a tool that takes none. `injected` are dotted
   // paths of fields that the program fills: whatever a model sends for them is dropped.

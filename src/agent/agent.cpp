@@ -1,0 +1,183 @@
+#include "tug/agent/agent.h"
+
+#include "agent/harness_core.h"
+#include "core/try.h"
+#include "tug/context/context.h"
+#include "tug/journal/journal.h"
+
+namespace tug {
+namespace {
+
+using detail::AgentCore;
+using detail::HarnessCore;
+
+RunResult gone() {
+  return failed_result(
+      Error(ErrorKind::invalid, "the harness of this agent is gone", "keep it while runs go on"));
+}
+
+std::string prompt_of(const AgentConfig& config, const Json& args) {
+  if (config.prompt) return config.prompt(args);
+  return config.input_schema ? print_json(args) : std::string(args["input"].as_string());
+}
+
+Task<Result<ToolResult>> call_agent(std::shared_ptr<const AgentCore> agent, Context ctx,
+                                    Json args) {
+  const auto harness = agent->harness.lock();
+  RunResult result = gone();
+  if (harness) {
+    LaunchBelow launch{.prompt = prompt_of(agent->config, args),
+                       .agent = agent,
+                       .fork = agent->config.fork};
+    auto running = harness->run_below(ctx, std::move(launch));
+    result = co_await std::move(running);
+  }
+  co_return result_for_model(agent->name, result, ctx);
+}
+
+std::string limit_text(const std::string& agent, const RunResult& result) {
+  std::string text = "The agent \"" + agent + "\" did not finish: it reached a limit";
+  if (result.error) text += " (" + result.error->message() + ")";
+  text += ". This is a limit, not an answer.";
+  if (!result.text.empty()) text += "\nIts last words were:\n" + result.text;
+  return text;
+}
+
+bool is_limit(const RunResult& result) {
+  return result.stop == StopReason::limit_reached ||
+         (result.error && result.error->detail_if<Limit>() && result.last_seq == 0);
+}
+
+ToolResult failed_for_model(const std::string& agent, const RunResult& result,
+                            const Context& caller) {
+  if (is_limit(result)) return ToolResult::error(limit_text(agent, result), "SubAgentLimit");
+  const std::string why = result.error ? result.error->message() : std::string(name_of(result.stop));
+  if (result.status == RunStatus::cancelled) {
+    return ToolResult::error("The agent \"" + agent + "\" was stopped: " + why,
+                             caller.cancelled() ? "Cancelled" : "SubAgentCancelled");
+  }
+  return ToolResult::error("The agent \"" + agent + "\" failed: " + why, "SubAgentFailed");
+}
+
+}  // namespace
+
+Json input_schema() {
+  return Json::object(
+      {{"type", "object"},
+       {"properties",
+        Json::object({{"input", Json::object({{"type", "string"},
+                                              {"description", "What the agent is to do, with "
+                                                              "everything it needs to know."}})}})},
+       {"required", Json::array({"input"})},
+       {"additionalProperties", false}});
+}
+
+ToolResult result_for_model(const std::string& agent, const RunResult& result,
+                            const Context& caller) {
+  const bool well = result.ok() && result.stop == StopReason::end_turn;
+  ToolResult told = well ? ToolResult::text(result.output.is_null() ? result.text
+                                                                    : print_json(result.output))
+                         : failed_for_model(agent, result, caller);
+  if (!told.metadata.is_object()) told.metadata = Json::object();
+  told.metadata.set("agent", agent);
+  told.metadata.set("child_run_id", result.id.text());
+  told.metadata.set("stop_reason", name_of(result.stop));
+  told.metadata.set("model_calls", result.counts.model_calls);
+  told.metadata.set("tool_calls", result.counts.tool_calls);
+  told.metadata.set("structured", !result.output.is_null());
+  return told;
+}
+
+namespace detail {
+
+AgentCore::AgentCore(std::string named, std::string described, AgentConfig configured,
+                     std::weak_ptr<HarnessCore> of)
+    : name(std::move(named)),
+      description(std::move(described)),
+      config(std::move(configured)),
+      harness(std::move(of)) {}
+
+AgentCorePtr HarnessCore::agent(std::string name, std::string description, AgentConfig config) {
+  auto agent = std::make_shared<AgentCore>(std::move(name), std::move(description),
+                                           std::move(config), weak_from_this());
+  ToolSpec spec = tool_spec(agent->name, agent->description,
+                            agent->config.input_schema.value_or(input_schema()),
+                            {.effect = Effect::pure, .agent = true});
+  // The tool is kept by the harness, the agent by whoever has a handle and by its tool.
+  auto tool = make_tool(std::move(spec), [agent = std::weak_ptr<const AgentCore>(agent)](
+                                             Context ctx, Json args) -> LoopWork {
+    return call_agent(agent.lock(), std::move(ctx), std::move(args));
+  });
+  if (tool) agent->tool = *tool;
+  {
+    std::scoped_lock lock(mutex_);
+    agents_.push_back(agent);
+  }
+  add(std::move(tool));
+  return agent;
+}
+
+AgentCorePtr HarnessCore::find_agent(std::string_view name) const {
+  std::scoped_lock lock(mutex_);
+  for (const AgentCorePtr& agent : agents_) {
+    if (agent->name == name) return agent;
+  }
+  return nullptr;
+}
+
+}  // namespace detail
+
+const std::string& Agent::name() const noexcept { return core_->name; }
+const std::string& Agent::description() const noexcept { return core_->description; }
+const ToolPtr& Agent::tool() const noexcept { return core_->tool; }
+
+Task<RunResult> Agent::run_with(Context ctx, std::string input, RunOptions options) const {
+  const auto core = core_;
+  const auto harness = core->harness.lock();
+  if (!harness) co_return gone();
+  LaunchBelow launch{.prompt = std::move(input),
+                     .options = std::move(options),
+                     .agent = core,
+                     .fork = core->config.fork};
+  auto running = harness->run_below(std::move(ctx), std::move(launch));
+  RunResult result = co_await std::move(running);
+  co_return result;
+}
+
+Task<RunResult> Agent::run(Context ctx, std::string input) const {
+  return run_with(std::move(ctx), std::move(input), {});
+}
+
+Task<RunResult> Agent::run(std::string input, RunOptions options) const {
+  const auto core = core_;
+  const auto harness = core->harness.lock();
+  if (!harness) co_return gone();
+  auto launch = std::make_unique<Launch>(
+      Launch{.prompt = std::move(input), .options = std::move(options), .agent = core});
+  auto running = harness->run_here(std::move(launch));
+  RunResult result = co_await std::move(running);
+  co_return result;
+}
+
+Task<RunResult> Agent::fork(Context ctx, std::string input) const {
+  const auto core = core_;
+  const auto harness = core->harness.lock();
+  if (!harness) co_return gone();
+  LaunchBelow launch{.prompt = std::move(input), .agent = core, .fork = true};
+  auto running = harness->run_below(std::move(ctx), std::move(launch));
+  RunResult result = co_await std::move(running);
+  co_return result;
+}
+
+Run Agent::start(const Context& ctx, std::string input) const {
+  const auto harness = core_->harness.lock();
+  if (!harness) {
+    auto none = std::make_shared<RunShared>(RunId(), ctx.services().share<Engine>(), ctx.loop(),
+                                            nullptr);
+    none->end(gone());
+    return detail::RunHandle::make(std::move(none));
+  }
+  return harness->start_below(ctx, {.prompt = std::move(input), .agent = core_});
+}
+
+}  // namespace tug

@@ -1,0 +1,57 @@
+// An agent as its harness knows it.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "agent/run_plan.h"
+#include "tug/agent/agent.h"
+
+namespace tug {
+
+class RunTree;
+
+namespace detail {
+
+class HarnessCore;
+
+class AgentCore : public std::enable_shared_from_this<AgentCore> {
+ public:
+  AgentCore(std::string name, std::string description, AgentConfig config,
+            std::weak_ptr<HarnessCore> harness);
+
+  const std::string name;
+  const std::string description;
+  const AgentConfig config;
+  const std::weak_ptr<HarnessCore> harness;
+  ToolPtr tool;  // set once, when it is made
+
+  // The plan of its runs is the same for all callers with the same plan.
+  struct Planned {
+    std::weak_ptr<const RunPlan> caller;
+    std::uint64_t version = 0;
+    RunPlanPtr plan;
+  };
+  mutable std::mutex mutex;
+  mutable Planned planned;
+};
+
+}  // namespace detail
+
+using AgentCorePtr = std::shared_ptr<const detail::AgentCore>;
+
+inline constexpr std::string_view kSubagentTool = "subagent";
+inline constexpr std::string_view kSubagentRunsTool = "subagent_runs";
+
+// What the model of a caller reads of a child's run.
+ToolResult result_for_model(const std::string& agent, const RunResult& result,
+                            const Context& caller);
+// The schema {input: string}.
+Json input_schema();
+// `subagent` and, with `background`, `subagent_runs`.
+Result<ToolPtr> make_subagent_tool(std::weak_ptr<detail::HarnessCore> harness,
+                                   SubagentOptions options);
+Result<ToolPtr> make_subagent_runs_tool();
+
+}  // namespace tug
