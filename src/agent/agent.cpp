@@ -26,9 +26,8 @@ Task<Result<ToolResult>> call_agent(std::shared_ptr<const AgentCore> agent, Cont
   const auto harness = agent->harness.lock();
   RunResult result = gone();
   if (harness) {
-    LaunchBelow launch{.prompt = prompt_of(agent->config, args),
-                       .agent = agent,
-                       .fork = agent->config.fork};
+    LaunchBelow launch{
+        .prompt = prompt_of(agent->config, args), .agent = agent, .fork = agent->config.fork};
     auto running = harness->run_below(ctx, std::move(launch));
     result = co_await std::move(running);
   }
@@ -51,7 +50,8 @@ bool is_limit(const RunResult& result) {
 ToolResult failed_for_model(const std::string& agent, const RunResult& result,
                             const Context& caller) {
   if (is_limit(result)) return ToolResult::error(limit_text(agent, result), "SubAgentLimit");
-  const std::string why = result.error ? result.error->message() : std::string(name_of(result.stop));
+  const std::string why =
+      result.error ? result.error->message() : std::string(name_of(result.stop));
   if (result.status == RunStatus::cancelled) {
     return ToolResult::error("The agent \"" + agent + "\" was stopped: " + why,
                              caller.cancelled() ? "Cancelled" : "SubAgentCancelled");
@@ -64,10 +64,10 @@ ToolResult failed_for_model(const std::string& agent, const RunResult& result,
 Json input_schema() {
   return Json::object(
       {{"type", "object"},
-       {"properties",
-        Json::object({{"input", Json::object({{"type", "string"},
-                                              {"description", "What the agent is to do, with "
-                                                              "everything it needs to know."}})}})},
+       {"properties", Json::object({{"input", Json::object({{"type", "string"},
+                                                            {"description",
+                                                             "What the agent is to do, with "
+                                                             "everything it needs to know."}})}})},
        {"required", Json::array({"input"})},
        {"additionalProperties", false}});
 }
@@ -75,9 +75,9 @@ Json input_schema() {
 ToolResult result_for_model(const std::string& agent, const RunResult& result,
                             const Context& caller) {
   const bool well = result.ok() && result.stop == StopReason::end_turn;
-  ToolResult told = well ? ToolResult::text(result.output.is_null() ? result.text
-                                                                    : print_json(result.output))
-                         : failed_for_model(agent, result, caller);
+  ToolResult told =
+      well ? ToolResult::text(result.output.is_null() ? result.text : print_json(result.output))
+           : failed_for_model(agent, result, caller);
   if (!told.metadata.is_object()) told.metadata = Json::object();
   told.metadata.set("agent", agent);
   told.metadata.set("child_run_id", result.id.text());
@@ -104,10 +104,11 @@ AgentCorePtr HarnessCore::agent(std::string name, std::string description, Agent
                             agent->config.input_schema.value_or(input_schema()),
                             {.effect = Effect::pure, .agent = true});
   // The tool is kept by the harness, the agent by whoever has a handle and by its tool.
-  auto tool = make_tool(std::move(spec), [agent = std::weak_ptr<const AgentCore>(agent)](
-                                             Context ctx, Json args) -> LoopWork {
-    return call_agent(agent.lock(), std::move(ctx), std::move(args));
-  });
+  auto tool = make_tool(
+      std::move(spec),
+      [agent = std::weak_ptr<const AgentCore>(agent)](Context ctx, Json args) -> LoopWork {
+        return call_agent(agent.lock(), std::move(ctx), std::move(args));
+      });
   if (tool) agent->tool = *tool;
   {
     std::scoped_lock lock(mutex_);
@@ -172,8 +173,8 @@ Task<RunResult> Agent::fork(Context ctx, std::string input) const {
 Run Agent::start(const Context& ctx, std::string input) const {
   const auto harness = core_->harness.lock();
   if (!harness) {
-    auto none = std::make_shared<RunShared>(RunId(), ctx.services().share<Engine>(), ctx.loop(),
-                                            nullptr);
+    auto none =
+        std::make_shared<RunShared>(RunId(), ctx.services().share<Engine>(), ctx.loop(), nullptr);
     none->end(gone());
     return detail::RunHandle::make(std::move(none));
   }

@@ -231,7 +231,8 @@ std::string changed_since(const LiveRun& run, const OpenCall& open) {
   const Judgement now = judge_call(run, *tool, open.asked->args);
   if (now.verdict == Judgement::Verdict::deny) return now.reason;
   if (now.verdict == Judgement::Verdict::allow && !now.by_choice) {
-    return "\"" + open.call.tool + "\" does not require approval any more: it is not what was asked "
+    return "\"" + open.call.tool +
+           "\" does not require approval any more: it is not what was asked "
            "about";
   }
   return {};

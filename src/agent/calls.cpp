@@ -155,7 +155,6 @@ class CallPartners final : public BatchObserver {
   std::size_t gated_from_ = 0;
 };
 
-
 // The calls of a turn that run, and those that join them when somebody has decided about them.
 class RunningCalls {
  public:

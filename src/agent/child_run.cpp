@@ -31,8 +31,8 @@ bool may_run_again(const LiveRun& parent, const CallId& call) {
   for (const OpenCall& open : parent.state.calls) {
     if (open.call.id != call) continue;
     const Tool* tool = parent.plan->tools.find(open.call.tool);
-    return tool && (tool->spec().effect == Effect::pure ||
-                    tool->spec().effect == Effect::idempotent);
+    return tool &&
+           (tool->spec().effect == Effect::pure || tool->spec().effect == Effect::idempotent);
   }
   return false;
 }
@@ -137,8 +137,7 @@ void tell_parent(LiveRun& run) {
 
 }  // namespace
 
-Result<std::unique_ptr<LiveRun>> HarnessCore::begin_below(const Context& ctx,
-                                                          LaunchBelow& launch) {
+Result<std::unique_ptr<LiveRun>> HarnessCore::begin_below(const Context& ctx, LaunchBelow& launch) {
   if (auto wrong = fault()) return Failure(*std::move(wrong));
   TUG_TRY(said, check_prompt(launch.prompt));
   TUG_TRY(named, check_ids(launch.options));
@@ -173,8 +172,8 @@ Result<std::unique_ptr<LiveRun>> HarnessCore::begin_below(const Context& ctx,
                  .defaults = default_limits(),
                  .limits = limits};
   furnish(spec, options);
-  spec.inherit.values = Json::object(
-      {{kAgentKey, agent_value(agent, launch.prompt, id, ctx.id().run_id)}});
+  spec.inherit.values =
+      Json::object({{kAgentKey, agent_value(agent, launch.prompt, id, ctx.id().run_id)}});
   if (launch.left_over) {
     spec.thread_id = launch.left_over->who->thread_id;
     spec.restored = spent_by(*launch.left_over, *tree);
@@ -255,7 +254,10 @@ void HarnessCore::restart_background(LiveRun& run) {
         left, [&](const auto& state) { return state->who->run_id == child.run; });
     if (found == left.end()) continue;
     AgentCorePtr agent = find_agent(child.name);
-    if (!agent) continue;  // closed with what else is left over
+    if (!agent) {
+      close_left_over(run, child.run);
+      continue;
+    }
     LaunchBelow launch{.prompt = (*found)->prompt, .agent = std::move(agent), .background = true};
     launch.left_over = std::move(*found);
     left.erase(found);
@@ -303,10 +305,21 @@ Task<void> HarnessCore::run_background(std::shared_ptr<RunShared> shared, Contex
 }
 
 Task<RunResult> HarnessCore::run_below(Context ctx, LaunchBelow launch) {
+  std::shared_ptr<RunShared> shared;
+  if (RunTree::of(ctx)->owner != this) {
+    // Closing this harness does not end the root: its runs are ended one by one.
+    if (launch.options.run_id.empty()) {
+      launch.options.run_id = ctx.services().ids().next(ctx.loop().wall());
+    }
+    shared = make_shared_below(ctx, RunId(launch.options.run_id));
+    remember(shared);
+  }
   auto driving =
-      drive_below(nullptr, std::move(ctx), std::make_unique<LaunchBelow>(std::move(launch)));
-  Result<RunResult> result = co_await std::move(driving);
-  co_return result ? *std::move(result) : failed_result(result.error());
+      drive_below(shared, std::move(ctx), std::make_unique<LaunchBelow>(std::move(launch)));
+  Result<RunResult> driven = co_await std::move(driving);
+  RunResult result = driven ? *std::move(driven) : failed_result(driven.error());
+  if (shared) shared->end(result);
+  co_return result;
 }
 
 }  // namespace tug::detail

@@ -182,9 +182,8 @@ Run HarnessCore::approve(const RunId& root, std::vector<Decision> decisions, Run
     none->end(failed_result(decided.error()));
     return RunHandle::make(std::move(none));
   }
-  auto launch = std::make_unique<Launch>(Launch{.kind = Launch::Kind::resume,
-                                                .from = root,
-                                                .options = std::move(options)});
+  auto launch = std::make_unique<Launch>(
+      Launch{.kind = Launch::Kind::resume, .from = root, .options = std::move(options)});
   launch->decides = true;
   launch->decisions = std::move(decisions);
   return start(std::move(launch));
@@ -204,9 +203,9 @@ Run HarnessCore::start(std::unique_ptr<Launch> launch) {
         info->status == RootStatus::completed || info->status == RootStatus::failed;
     if (finished && launch->decides) {
       auto none = std::make_shared<RunShared>(launch->from, engine_, loop, nullptr);
-      none->end(failed_result(Error(ErrorKind::invalid,
-                                    "run " + launch->from.text() +
-                                        " has ended: nothing in it waits for approval")));
+      none->end(failed_result(
+          Error(ErrorKind::invalid,
+                "run " + launch->from.text() + " has ended: nothing in it waits for approval")));
       return RunHandle::make(std::move(none));
     }
     if (finished) launch->kind = Launch::Kind::follow;

@@ -33,10 +33,10 @@ struct Launch {
   Seq at = 0;  // of fork; 0: all of it
   std::string prompt;
   RunOptions options;
-  AgentCorePtr agent;                // whose run it is; the harness's own when null
-  bool decides = false;              // of resume: with decisions about what it waits for
+  AgentCorePtr agent;    // whose run it is; the harness's own when null
+  bool decides = false;  // of resume: with decisions about what it waits for
   std::vector<Decision> decisions;
-  std::uint32_t session_turn = 0;    // of the runs of a session: those that ended well before it
+  std::uint32_t session_turn = 0;  // of the runs of a session: those that ended well before it
 };
 
 // How a run below another begins.
@@ -46,11 +46,11 @@ struct LaunchBelow {
   AgentCorePtr agent;  // null: a run of the harness itself
   Attachment hangs;
   bool background = false;
-  bool fork = false;                      // it starts with what its parent knows
-  std::optional<payload::Base> base;      // or with what that run knew
-  History history;                        // of the base
+  bool fork = false;                  // it starts with what its parent knows
+  std::optional<payload::Base> base;  // or with what that run knew
+  History history;                    // of the base
   std::uint32_t session_turn = 0;
-  std::unique_ptr<RunState> left_over;    // what it goes on from
+  std::unique_ptr<RunState> left_over;  // what it goes on from
 };
 
 namespace detail {
@@ -73,8 +73,7 @@ class HarnessCore : public std::enable_shared_from_this<HarnessCore> {
   const ServicesPtr& services() noexcept { return services_; }
   // With the harness's own where the options say nothing. `inherited` is what a run below another
   // has around it too.
-  Result<RunPlanPtr> plan(const RunOptions& options,
-                          const InheritedMiddleware* inherited = nullptr,
+  Result<RunPlanPtr> plan(const RunOptions& options, const InheritedMiddleware* inherited = nullptr,
                           const RunPlan* caller = nullptr);
   // Of a run of an agent, called by one with that plan (null for a root).
   Result<RunPlanPtr> plan(const AgentCore& agent, const RunOptions& options,

@@ -109,8 +109,8 @@ Result<PlanSpec> HarnessCore::plan_spec(const RunOptions& options,
       options.tool_execution.value_or(options_.tool_execution) == ToolExecution::sequential;
   spec.max_output_tokens = options.max_output_tokens.value_or(0);
   spec.retry = options_.retry;
-  spec.permissions = options.permissions.value_or(caller ? caller->permissions
-                                                         : options_.permissions);
+  spec.permissions =
+      options.permissions.value_or(caller ? caller->permissions : options_.permissions);
   spec.steering = options.steering.value_or(caller ? caller->steering : options_.steering);
   return spec;
 }

@@ -124,10 +124,12 @@ void RunTree::look() {
     freed = true;
   }
   if (freed) return;
-  if (!pause_ && std::ranges::any_of(runs_, [](const LiveRun* run) { return waits_for_owner(*run); })) {
+  if (!pause_ &&
+      std::ranges::any_of(runs_, [](const LiveRun* run) { return waits_for_owner(*run); })) {
     return;
   }
-  if (std::ranges::any_of(runs_, [](const LiveRun* run) { return run->held && !can_be_resumed(*run); })) {
+  if (std::ranges::any_of(runs_,
+                          [](const LiveRun* run) { return run->held && !can_be_resumed(*run); })) {
     return;
   }
   parking_ = true;

@@ -99,7 +99,8 @@ Json to_json(const RunOptions& options) {
   const auto& [run_id, thread_id, agent, model, fallback_models, system_prompt, tools, tags,
                inherited_tags, metadata, inherited_metadata, configurable, limits, timeout,
                max_output_tokens, output_schema, output_mode, tool_execution, permissions, steering,
-               interactive, cancel, observers, keep_events, middleware, inherited_middleware, values] = options;
+               interactive, cancel, observers, keep_events, middleware, inherited_middleware,
+               values] = options;
   Json json = write_json(Plain{
       .run_id = given(run_id),
       .thread_id = given(thread_id),

@@ -239,13 +239,14 @@ void expect_sound(RecordStore& store, const RunResult& result, Segments before =
     return;
   }
   expect_sound_records(store, result.id, before);
-  expect_legal(result.messages);
+  expect_legal(result.messages, result.status == RunStatus::parked);
   auto folded = fold_root(store, result.id);
   ASSERT_TRUE(folded) << to_string(folded.error());
   EXPECT_EQ(print_json(to_json(folded->runs[0].result)), print_json(to_json(result)));
   EXPECT_EQ(folded->runs[0].result.messages, result.messages);
   EXPECT_EQ(folded->runs[0].result.tool_calls, result.tool_calls);
-  for (const FoldedRun& run : folded->runs) expect_legal(run.result.messages);
+  for (const FoldedRun& run : folded->runs)
+    expect_legal(run.result.messages, run.result.status == RunStatus::parked);
 }
 
 RunOptions random_options(Rng& rng, const std::stop_source& stop) {

@@ -82,8 +82,7 @@ namespace {
 void end_left_over(RunTree& tree, RunState& state) {
   for (std::size_t i = tree.left_over.size(); i-- > 0;) {
     // The order may change underway: what is below goes first.
-    if (i < tree.left_over.size() &&
-        tree.left_over[i]->who->parent_run_id == state.who->run_id) {
+    if (i < tree.left_over.size() && tree.left_over[i]->who->parent_run_id == state.who->run_id) {
       const std::unique_ptr<RunState> child = std::move(tree.left_over[i]);
       tree.left_over.erase(tree.left_over.begin() + static_cast<std::ptrdiff_t>(i));
       end_left_over(tree, *child);
@@ -95,9 +94,9 @@ void end_left_over(RunTree& tree, RunState& state) {
   };
   const bool was_parked = state.ending.has_value();
   if (was_parked) {
-    emit(Kind::run_resumed, write_json(payload::RunResumed{
-                                .epoch = tree.root()->ctx.events().epoch(),
-                                .from_seq = tree.root()->ctx.events().last_seq() + 1}));
+    emit(Kind::run_resumed,
+         write_json(payload::RunResumed{.epoch = tree.root()->ctx.events().epoch(),
+                                        .from_seq = tree.root()->ctx.events().last_seq() + 1}));
   }
   if (state.attempt) emit(Kind::model_failed, write_json(lost_attempt(*state.attempt)));
   const std::vector<OpenCall> code_calls = state.code_calls;
@@ -109,9 +108,8 @@ void end_left_over(RunTree& tree, RunState& state) {
     if (!calls[place].started || calls[place].result) continue;
     emit(Kind::tool_outcome_unknown, write_json(lost_call(calls[place], place)));
   }
-  const Error error(ErrorKind::disconnected,
-                    was_parked ? "what this run worked for is over"
-                               : "the process ended before this run did");
+  const Error error(ErrorKind::disconnected, was_parked ? "what this run worked for is over"
+                                                        : "the process ended before this run did");
   RunResult result = result_of(state);
   result.status = RunStatus::failed;
   result.stop = StopReason::error;
@@ -161,13 +159,16 @@ void close_below(LiveRun& run, Which which) {
 
 void close_orphans(LiveRun& run) {
   close_below(run, [&](const RunState& state) {
-    const auto child =
-        std::ranges::find(run.state.children, state.who->run_id, &OpenChild::run);
+    const auto child = std::ranges::find(run.state.children, state.who->run_id, &OpenChild::run);
     if (child != run.state.children.end() && child->background) return false;
     return std::ranges::none_of(run.state.calls, [&](const OpenCall& open) {
       return open.started && !open.result && open.call.id == state.who->parent_call_id;
     });
   });
+}
+
+void close_left_over(LiveRun& run, const RunId& child) {
+  close_below(run, [&](const RunState& state) { return state.who->run_id == child; });
 }
 
 void close_left_over(LiveRun& run) {

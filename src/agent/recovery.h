@@ -14,8 +14,9 @@ void close_started_calls(LiveRun& run);
 // Ends what is left over below the run and cannot be gone on with: children of calls that are over.
 // Those that worked in the background are left to whoever starts them again.
 void close_orphans(LiveRun& run);
-// Ends all that is left over below the run.
+// Ends all that is left over below the run, or one of it.
 void close_left_over(LiveRun& run);
+void close_left_over(LiveRun& run, const RunId& child);
 
 // What the budget of a run that goes on starts from: the root's, or that of one below it.
 BudgetSnapshot spent_by(const TreeFold& fold);

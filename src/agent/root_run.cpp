@@ -197,9 +197,8 @@ Result<std::vector<Ruling>> HarnessCore::rulings_on(const TreeFold& fold,
   std::vector<const RunState*> runs;
   for (const auto& run : fold.runs()) runs.push_back(run.get());
   const ToolSet all = tools();
-  return check_decisions(
-      runs, decisions,
-      [&](const RunState&, const std::string& name) { return all.find(name); });
+  return check_decisions(runs, decisions,
+                         [&](const RunState&, const std::string& name) { return all.find(name); });
 }
 
 Task<Result<std::unique_ptr<HarnessCore::Opened>>> HarnessCore::open_again(Launch& launch) {
@@ -252,6 +251,7 @@ Task<Result<std::unique_ptr<HarnessCore::RootRun>>> HarnessCore::begin_root(
   const std::shared_ptr<RootLog> log = opened->log;
   for (auto& observer : launch->options.observers) log->observe(std::move(observer));
   auto tree = RunTree::of(opened->ctx);
+  tree->owner = this;
   std::optional<TreeFold> fold = std::move(opened->fold);
   const std::optional<Base> base = opened->base;
   const RunOptions options = std::move(opened->options);

@@ -472,8 +472,8 @@ Run Run::node(const RunId& run) const {
 }
 
 RunStatusRecord Run::status() const {
-  return ask_loop(handle_->share(), [](RunShared& run) { return run.status(); },
-                  RunStatusRecord{.id = id()});
+  return ask_loop(
+      handle_->share(), [](RunShared& run) { return run.status(); }, RunStatusRecord{.id = id()});
 }
 
 Json Run::snapshot() const {

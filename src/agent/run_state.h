@@ -41,8 +41,8 @@ struct OpenAttempt {
 struct AskedCall {
   Json args;  // as it would be started with
   std::string digest;
-  std::string reason;          // why it asks
-  bool holds_batch = true;     // nothing of its turn starts before it is decided
+  std::string reason;       // why it asks
+  bool holds_batch = true;  // nothing of its turn starts before it is decided
   std::optional<bool> approved;
   std::string denied_because;
 };
@@ -52,8 +52,8 @@ struct OpenCall {
   ToolCall call;
   std::optional<AskedCall> asked;
   bool counted = false;  // against the limit on calls
-  Json args;        // as it was started with
-  Seq started = 0;  // of its tool.started; 0 while it is undecided or was refused
+  Json args;             // as it was started with
+  Seq started = 0;       // of its tool.started; 0 while it is undecided or was refused
   std::optional<ToolResult> result;
   std::int64_t duration_ms = 0;
   std::optional<std::string> retry_kind;  // where the model may repair it

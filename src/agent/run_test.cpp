@@ -125,14 +125,14 @@ TEST(Run, AnUnknownToolIsReportedToTheModelNotToTheCaller) {
   EXPECT_NE(told.content.find("shuot"), std::string::npos);
 }
 
-TEST(Run, AToolThatRequiresApprovalIsDeniedAndNeverRun) {
+TEST(Run, AToolThatRequiresApprovalIsDeniedAndNeverRunWhereNobodyCanBeAsked) {
   int ran = 0;
   auto model = testkit::recording(
       scripted({calls({{"a", "pay", "{}"}, {"b", "shout", R"({"text":"x"})"}}), says("done")}));
   Rig rig(model);
   rig.harness->tool("shout", "Shouts", shout);
   rig.harness->inline_tool("pay", "Pays", [&ran] { return ++ran; }, {.requires_approval = true});
-  const RunResult result = rig.run("hi");
+  const RunResult result = rig.run("hi", {.permissions = Permissions{.on_ask = OnAsk::deny}});
   EXPECT_EQ(ran, 0);
   EXPECT_EQ(result.text, "done");
   ASSERT_EQ(result.denials.size(), 1u);
@@ -140,7 +140,7 @@ TEST(Run, AToolThatRequiresApprovalIsDeniedAndNeverRun) {
   EXPECT_EQ(rig.seen->kinds()[3], "tool.denied");
   const auto told = model->requests()[1].transcript.back()->tool_results();
   EXPECT_FALSE(told[0]->ok);
-  EXPECT_NE(told[0]->content.find("requires approval"), std::string::npos);
+  EXPECT_NE(told[0]->content.find("nobody can be asked"), std::string::npos);
   EXPECT_EQ(told[1]->content, "x!");
 }
 

@@ -72,16 +72,16 @@ struct LiveRun {
   // What code inside the run asked for and no checkpoint has seen yet.
   std::optional<std::string> final_wanted;
   std::optional<std::string> pause_wanted;
-  std::deque<SteerBatch> commands;  // that no checkpoint has seen yet
-  Scope background;                 // children that nobody awaits
+  std::deque<SteerBatch> commands;             // that no checkpoint has seen yet
+  Scope background;                            // children that nobody awaits
   std::vector<BackgroundRun> background_runs;  // all of them, those that have ended, too
-  std::weak_ptr<RunShared> shared;         // of whoever holds a handle
-  std::shared_ptr<RunShared> shared_kept;  // of one that was asked for underway
+  std::weak_ptr<RunShared> shared;             // of whoever holds a handle
+  std::shared_ptr<RunShared> shared_kept;      // of one that was asked for underway
 
-  bool held = false;                                 // it waits in `news`
+  bool held = false;                                   // it waits in `news`
   WaitList news{"a decision, or the end of a pause"};  // commands, decisions, a pause
-  const CallBatch* batch = nullptr;                  // the calls that run
-  std::function<void()> on_freed;                    // while they do: a call was decided about
+  const CallBatch* batch = nullptr;                    // the calls that run
+  std::function<void()> on_freed;                      // while they do: a call was decided about
   // Live children of calls that run, by call; and of other code that waits for them.
   std::unordered_map<std::string, std::uint32_t> attended;
   std::uint32_t awaited_elsewhere = 0;
@@ -118,7 +118,8 @@ class RunTree final : public RunControl, public std::enable_shared_from_this<Run
   // Looks, after the current step, whether anything can still move.
   void look_later();
 
-  bool keeps_pause = false;  // steered pauses of an earlier segment still hold
+  const void* owner = nullptr;   // the harness of the root
+  bool keeps_pause = false;      // steered pauses of an earlier segment still hold
   std::set<std::int64_t> heard;  // commands of the inbox that were taken in already
   // Runs of an earlier segment that have not ended, until somebody goes on with them.
   std::vector<std::unique_ptr<RunState>> left_over;

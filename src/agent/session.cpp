@@ -13,10 +13,10 @@ struct SessionCore {
   Context ctx;  // empty: every send is a root of its own
   ThreadId thread;
   std::uint32_t turns = 0;
-  ResumeState at;      // the root and the record up to which the conversation counts
-  RunId last;          // its newest run that ended well
-  std::string hash;    // of that record, where it was read back
-  History history;     // what was said
+  ResumeState at;    // the root and the record up to which the conversation counts
+  RunId last;        // its newest run that ended well
+  std::string hash;  // of that record, where it was read back
+  History history;   // what was said
   bool sending = false;
 };
 

@@ -62,9 +62,8 @@ Task<Result<ToolResult>> call_subagent(std::weak_ptr<HarnessCore> weak, AgentCor
     agent = std::ranges::find(names, name) == names.end() ? nullptr : harness->find_agent(name);
     if (!agent) co_return unknown_agent(name, *caller);
   }
-  LaunchBelow launch{.prompt = std::string(args["task"].as_string()),
-                     .agent = agent,
-                     .fork = agent->config.fork};
+  LaunchBelow launch{
+      .prompt = std::string(args["task"].as_string()), .agent = agent, .fork = agent->config.fork};
   if (args["background"].as_bool()) {
     const Run run = harness->start_below(ctx, std::move(launch));
     run.detach();
@@ -79,7 +78,8 @@ Task<Result<ToolResult>> call_subagent(std::weak_ptr<HarnessCore> weak, AgentCor
 }
 
 Json runs_schema() {
-  Json action = property("string", "list | poll | wait | cancel | inject | redirect | pause | resume");
+  Json action =
+      property("string", "list | poll | wait | cancel | inject | redirect | pause | resume");
   action.set("enum", Json::array({"list", "poll", "wait", "cancel", "inject", "redirect", "pause",
                                   "resume"}));
   return Json::object(
@@ -172,14 +172,12 @@ Task<Result<ToolResult>> call_runs(Context ctx, Json args) {
 
 Result<ToolPtr> make_subagent_tool(std::weak_ptr<HarnessCore> harness, SubagentOptions options) {
   auto own = std::make_shared<const AgentCore>(std::string(kDefault), "", AgentConfig{}, harness);
-  ToolSpec spec = tool_spec(std::string(kSubagentTool),
-                            "Give a task to an agent that works on its own and answers once.",
-                            subagent_schema(options.background),
-                            {.effect = Effect::pure, .agent = true});
-  return make_tool(std::move(spec),
-                            [harness, own](Context ctx, Json args) -> LoopWork {
-                              return call_subagent(harness, own, std::move(ctx), std::move(args));
-                            });
+  ToolSpec spec = tool_spec(
+      std::string(kSubagentTool), "Give a task to an agent that works on its own and answers once.",
+      subagent_schema(options.background), {.effect = Effect::pure, .agent = true});
+  return make_tool(std::move(spec), [harness, own](Context ctx, Json args) -> LoopWork {
+    return call_subagent(harness, own, std::move(ctx), std::move(args));
+  });
 }
 
 Result<ToolPtr> make_subagent_runs_tool() {

@@ -100,7 +100,8 @@ Result<History> TreeFold::history_for(const Event& event) {
   const RunId root(std::string(base["root"].as_string()));
   if (root == runs_.front()->who->run_id) {
     const RunState* of = find(run);
-    if (!of) return fail(ErrorKind::invalid, "its base is run " + run.text() + ", which is not there");
+    if (!of)
+      return fail(ErrorKind::invalid, "its base is run " + run.text() + ", which is not there");
     History history = history_of(*of);
     history.offset = std::max(history.offset, offset);
     return history;

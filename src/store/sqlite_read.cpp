@@ -234,8 +234,8 @@ Result<std::vector<InboxCommand>> SqliteReader::inbox(const RunId& root) {
 Result<std::vector<RunId>> SqliteReader::addressed() {
   std::scoped_lock lock(mutex_);
   TUG_TRY(database, connection());
-  TUG_TRY(statement, database->prepare(
-                         "select run_id from root where id in (select root from inbox)"));
+  TUG_TRY(statement,
+          database->prepare("select run_id from root where id in (select root from inbox)"));
   std::vector<RunId> roots;
   int code = statement.step();
   for (; code == SQLITE_ROW; code = statement.step()) {

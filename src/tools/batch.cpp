@@ -56,7 +56,8 @@ bool CallBatch::takes_place(std::size_t index) const {
 
 void CallBatch::add(std::vector<BatchCall> calls) {
   const std::size_t first = entries_.size();
-  for (BatchCall& call : calls) entries_.push_back(std::make_unique<Entry>(Entry{.call = std::move(call)}));
+  for (BatchCall& call : calls)
+    entries_.push_back(std::make_unique<Entry>(Entry{.call = std::move(call)}));
   std::vector<const ToolSpec*> specs;
   specs.reserve(entries_.size());
   for (const auto& entry : entries_) specs.push_back(&entry->call.tool->spec());

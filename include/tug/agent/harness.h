@@ -137,10 +137,10 @@ class Harness {
   Task<RunResult> run_async(const Context& ctx, std::string prompt, RunOptions options = {});
 
   // Goes on with a root that is in the journal. One that waits for approvals stays as it is: the
-  // result lists them, and the prompt, if any, is kept as a follow-up. A crashed, cancelled or parked one from where it
-  // stood, under its own id (`prompt`, if any, is what it is told first). A finished one as a new
-  // run with the old one as its base, on the same thread; that needs a prompt
-  // unless it failed or reached a limit before its answer.
+  // result lists them, and the prompt, if any, is kept as a follow-up. A crashed, cancelled or
+  // parked one from where it stood, under its own id (`prompt`, if any, is what it is told first).
+  // A finished one as a new run with the old one as its base, on the same thread; that needs a
+  // prompt unless it failed or reached a limit before its answer.
   Run resume(const RunId& root, std::string prompt = {}, RunOptions options = {});
   Run resume(const ResumeState& state, std::string prompt = {}, RunOptions options = {}) {
     return resume(state.run, std::move(prompt), std::move(options));

@@ -330,7 +330,7 @@ struct SubagentReused {
 };
 // steering.applied, steering.rejected
 struct Steering {
-  Json command;  // of steering.rejected: the whole batch
+  Json command;                       // of steering.rejected: the whole batch
   std::optional<std::string> sender;  // owner | parent
   std::optional<std::string> reason;
   std::optional<Json> message;  // what the model is told

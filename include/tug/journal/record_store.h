@@ -1,11 +1,10 @@
 // What a backend implements: a synchronous keeper of roots, records, blobs, partials and inboxes.
 //
 // Everything but `read`, `blob`, `info`, `list`, `find_runs`, `partials`, `send`, `inbox` and
-// `addressed` is called by one thread at a time (the committer); those may be called from any thread
-// beside it.
-// Failure kinds: `denied` (the root belongs to somebody else), `exhausted` (no space), `invalid`
-// (no such root, damaged bytes: detail Damage), `unsupported` (written by a newer version),
-// `overloaded` (another process writes for too long), `internal`.
+// `addressed` is called by one thread at a time (the committer); those may be called from any
+// thread beside it. Failure kinds: `denied` (the root belongs to somebody else), `exhausted` (no
+// space), `invalid` (no such root, damaged bytes: detail Damage), `unsupported` (written by a newer
+// version), `overloaded` (another process writes for too long), `internal`.
 #pragma once
 
 #include <cstddef>

@@ -42,9 +42,9 @@ class BatchObserver {
 };
 
 // `cancel` is the run's token: calls that have not begun when it is requested never do; those that
-// run see it through their contexts. At most `cap` run at once (0 counts as 1); calls of agents take
-// no place among them. Calls begin in call order as far as they need not wait. Loop thread. Must be
-// joined before it dies.
+// run see it through their contexts. At most `cap` run at once (0 counts as 1); calls of agents
+// take no place among them. Calls begin in call order as far as they need not wait. Loop thread.
+// Must be joined before it dies.
 class CallBatch {
  public:
   CallBatch(Loop& loop, BatchObserver& observer, CancelToken cancel,
@@ -76,7 +76,7 @@ class CallBatch {
   const std::uint32_t cap_;
   std::vector<std::unique_ptr<Entry>> entries_;
   std::vector<std::size_t> ready_;  // that wait for a place alone
-  std::uint32_t places_ = 0;       // taken
+  std::uint32_t places_ = 0;        // taken
   std::size_t running_ = 0;
   std::size_t left_ = 0;
   WaitList done_{"the calls of a batch"};

@@ -62,10 +62,11 @@ struct ToolChecks {
 
 class Tool {
  public:
-  // `invalid` for a name that is not [A-Za-z0-9_.-]{1,64} or is reserved (`final_result`, `subagent`, `subagent_runs`), and for
-  // parameters that are no schema of an object; what Schema::compile says of `parameters` and
-  // `returns` otherwise. Null parameters are those of a tool that takes none. `injected` are dotted
-  // paths of fields that the program fills: whatever a model sends for them is dropped.
+  // `invalid` for a name that is not [A-Za-z0-9_.-]{1,64} or is reserved (`final_result`,
+  // `subagent`, `subagent_runs`), and for parameters that are no schema of an object; what
+  // Schema::compile says of `parameters` and `returns` otherwise. Null parameters are those of a
+  // tool that takes none. `injected` are dotted paths of fields that the program fills: whatever a
+  // model sends for them is dropped.
   static Result<std::shared_ptr<const Tool>> make(ToolSpec spec,
                                                   std::shared_ptr<const ToolCode> code,
                                                   std::vector<std::string> injected = {},
