@@ -63,8 +63,9 @@ Result<SteeringPolicy> policy_of(const Json& list) {
 
 // What there is to be named by the rows.
 struct Known {
-  std::vector<std::string> tools;   // of the harness, before any agent
-  std::vector<std::string> agents;  // every row's name
+  std::vector<std::string> tools;     // of the harness, before any agent
+  std::vector<std::string> agents;    // every row's name
+  std::vector<std::string> callable;  // they, and the tools that call any of them
 
   static std::vector<std::string_view> views(const std::vector<std::string>& names) {
     return {names.begin(), names.end()};
@@ -86,11 +87,8 @@ class Row {
     TUG_TRY(model, set_model(agent, models));
     TUG_TRY(tools, set_tools(agent, known));
     TUG_TRY(rest, set_rest(agent));
-    const Agent made = harness.agent(name(), config_.text(row_ + "description"), std::move(agent));
-    if (made) return {};
-    return fail(ErrorKind::invalid,
-                at("name") + ": the agent " + quoted(name()) + " cannot be made",
-                "give it another name: 1 to 64 letters, digits, '_', '.' and '-'");
+    harness.agent(name(), config_.text(row_ + "description"), std::move(agent));
+    return {};
   }
 
   Result<void> check_name(const Known& known) const {
@@ -170,7 +168,7 @@ class Row {
         return about("tools", fine.error());
     }
     if (agent.subagents) {
-      if (auto fine = check_names(*agent.subagents, "agent", Known::views(known.agents)); !fine)
+      if (auto fine = check_names(*agent.subagents, "agent", Known::views(known.callable)); !fine)
         return about("subagents", fine.error());
     }
     return {};
@@ -216,7 +214,7 @@ std::vector<std::string> tool_names(const Harness& harness) {
 Result<void> add_agents(Harness& harness, const Config& config, Models& models) {
   if (config.value("subagents.enabled").as_bool())
     harness.subagents({.background = config.value("subagents.background").as_bool()});
-  Known known{tool_names(harness), {}};
+  Known known{tool_names(harness), {}, {}};
   std::map<std::string, std::string> places;
   std::vector<Row> rows;
   for (std::size_t i = 0; i < config.rows("agents"); ++i) {
@@ -231,6 +229,10 @@ Result<void> add_agents(Harness& harness, const Config& config, Models& models) 
     }
     known.agents.push_back(row.name());
     rows.push_back(row);
+  }
+  known.callable = known.agents;
+  for (const auto& spec : harness.tools()) {
+    if (spec->agent) known.callable.push_back(spec->name);
   }
   for (const Row& row : rows) {
     TUG_TRY(added, row.add_to(harness, models, known));

@@ -132,7 +132,7 @@ TEST_F(Agents, WhatIsWrongWithARowIsNamedWithItsPlaceAndItsFix) {
       {start + "tools = [\"a\"]\n", "agents.toml:4: tools: \"a\" is an agent", "subagents"},
       {start + "tools = [\"read\", \"read\"]\n", "agents.toml:4: tools: the tool \"read\"", "once"},
       {start + "subagents = [\"b\"]\n", "agents.toml:4: subagents: no agent is called \"b\"",
-       "there are a"},
+       "there are a, subagent"},
       {start + "model = \"nobody/x\"\n", "agents.toml:4: model: ", "nobody"},
       {start + "limits = { max_turnz = 1 }\n", "agents.toml:4: \"agents[0].limits.max_turnz\"",
        "\"agents[].limits.max_turns\""},
@@ -159,8 +159,8 @@ TEST_F(Agents, WhatIsWrongWithARowIsNamedWithItsPlaceAndItsFix) {
   const Ran ran = tug({"run", "hello", "--config", config("[steering]\nallow = [\"stop\"]\n")});
   EXPECT_EQ(ran.exit, 2);
   EXPECT_TRUE(has(ran.err, "agents.toml:2: \"stop\" is no command for a run"));
-  const std::string fine =
-      config(start + "inherit_mcp_servers = false\nmcp_servers = []\nsubagents = [\"a\"]\n");
+  const std::string fine = config(
+      start + "inherit_mcp_servers = false\nmcp_servers = []\nsubagents = [\"a\", \"subagent\"]\n");
   EXPECT_EQ(tug({"tools", "--config", fine}).exit, 0);
 }
 

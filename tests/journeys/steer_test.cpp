@@ -31,8 +31,8 @@ class Steering : public Journey {
          R"({"agent":"main","text":"it is done"})"});
   }
   std::vector<std::string> words(const std::string& model, const std::string& config) {
-    return {"run",         "-o",     "stream-json",      "-m",     model, "--config", config,
-            "--max-turns", "100000", "--max-tool-calls", "100000", "go"};
+    return {"run",         "-o",     "stream-json",      "-m",     model,        "--config", config,
+            "--max-turns", "100000", "--max-tool-calls", "100000", "--max-time", "60",       "go"};
   }
   // The lines so far are read until a run of that agent looks around: it is under way.
   void wait_until_it_looks(Running& running) {
@@ -140,6 +140,26 @@ TEST_F(Steering, AChildThatIsCancelledLeavesItsParentUnderWay) {
   const auto failed = told.of("tool.failed");
   ASSERT_EQ(failed.size(), 1u);
   EXPECT_EQ(failed[0]["error_type"], Json("SubAgentCancelled"));
+}
+
+TEST_F(Steering, AChildThatIsPausedParksTheTreeWhenNothingElseCanMove) {
+  Running running(place(), words(delegating(), config_));
+  wait_until_it_looks(running);
+  const std::string scout = run_of("scout");
+  EXPECT_EQ(tug({"steer", scout, "pause"}).exit, 0);
+  const Told told = told_by(running.wait());
+  EXPECT_EQ(told.exit, 8) << told.err;
+  EXPECT_EQ(told.result["stop_reason"], Json("paused"));
+  EXPECT_EQ(told.of("run.paused").size(), 2u) << "the child, then the root";
+  EXPECT_TRUE(has(tug({"show", "last", "--tree"}).out, "=   scout "));
+  // Both go on under their own ids; the child is still looking around.
+  Running again(place(), {"resume", "last", "-o", "stream-json", "--config", config_});
+  ASSERT_TRUE(again.wait_for(R"("kind":"tool.completed")"));
+  EXPECT_EQ(run_of("scout"), scout);
+  EXPECT_EQ(tug({"steer", scout, "inject", "enough"}).exit, 0);
+  const Told after = told_by(again.wait());
+  EXPECT_EQ(after.exit, 0) << after.err;
+  EXPECT_EQ(after.result["text"], Json("it is done"));
 }
 
 TEST_F(Steering, WhatIsNotAllowedIsRefusedAndTheRunGoesOn) {
