@@ -240,6 +240,12 @@ Result<void> add_agents(Harness& harness, const Config& config, Models& models) 
   return {};
 }
 
+bool agents_have_hooks(const Config& config) {
+  return std::ranges::any_of(config.settings, [](const auto& entry) {
+    return entry.first.starts_with("agents[") && entry.first.find("].hooks[") != std::string::npos;
+  });
+}
+
 Result<SteeringPolicy> configured_steering(const Config& config) {
   auto policy = policy_of(config.value("steering.allow"));
   if (!policy) return Failure(policy.error().within(config.source("steering.allow")));

@@ -13,6 +13,9 @@ namespace tug::cli {
 // one, a tool, agent or model that is not there, hooks that cannot be made, MCP servers.
 Result<void> add_agents(Harness& harness, const Config& config, Models& models);
 
+// Whether an agent has commands that are run on events of its runs.
+bool agents_have_hooks(const Config& config);
+
 // [steering] allow.
 Result<SteeringPolicy> configured_steering(const Config& config);
 

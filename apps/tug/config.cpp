@@ -157,7 +157,8 @@ struct FileKeys {
                            .within(place + ": " + entry.key));
       }
       const std::string list(list_of(key));
-      const auto below = rows_below.try_emplace(list, config.rows(list)).first;
+      auto below = rows_below.find(list);
+      if (below == rows_below.end()) below = rows_below.emplace(list, config.rows(list)).first;
       TUG_TRY(added, layer.set(renumbered(key, below->second), *value, place));
     }
     return {};

@@ -294,7 +294,7 @@ Result<Session> open_session(const Options& options, const RunFlags& flags,
   // must not be looked for in another one.
   made.root = made.cwd = workspace->root();
   session.harness = std::make_unique<Harness>(std::move(made));
-  session.hooks = hooks != nullptr;
+  session.hooks = hooks != nullptr || agents_have_hooks(config);
   if (hooks) session.harness->use(hooks);
   TUG_TRY(added, add_tools(session, told, make_file_tools(workspace)));
   return session;

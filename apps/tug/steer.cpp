@@ -89,19 +89,23 @@ bool ends_run(Kind kind) {
          kind == Kind::run_paused;
 }
 
-// Reads on from `after` until something is said about the command.
-Result<Outcome> look(RecordStore& store, const FoundRun& name, const Json& command, Seq& after) {
+// Reads on from `after` until something is said about what was sent: by the run it was for, or by
+// the root when that run is gone.
+Result<Outcome> look(RecordStore& store, const FoundRun& name, const Json& sent, Seq& after) {
+  const Json& command = sent["steer"][0];
   while (true) {
     TUG_TRY(records, store.read(name.root, after, kPage));
     for (const Record& record : records) {
       after = record.seq;
       TUG_TRY(event, decode(record, store));
-      if (!event.who || event.who->run_id != name.run) continue;
       const Json& data = event.data;
       const std::string reason(data["reason"].as_string());
+      if (event.kind == Kind::steering_rejected && data["command"] == sent)
+        return Outcome{Outcome::Kind::rejected, event.seq, reason};
+      if (!event.who || event.who->run_id != name.run) continue;
       if (event.kind == Kind::steering_applied && data["command"] == command)
         return Outcome{Outcome::Kind::applied, event.seq, reason};
-      if (event.kind == Kind::steering_rejected && data["command"] == Json::array({command}))
+      if (event.kind == Kind::steering_rejected && data["command"] == sent["steer"])
         return Outcome{Outcome::Kind::rejected, event.seq, reason};
       if (ends_run(event.kind)) return Outcome{Outcome::Kind::ended, event.seq, {}};
     }
@@ -109,10 +113,10 @@ Result<Outcome> look(RecordStore& store, const FoundRun& name, const Json& comma
   }
 }
 
-Result<Outcome> wait_for(RecordStore& store, const FoundRun& name, const Json& command, Seq after) {
+Result<Outcome> wait_for(RecordStore& store, const FoundRun& name, const Json& sent, Seq after) {
   const auto end = std::chrono::steady_clock::now() + kWait;
   while (true) {
-    TUG_TRY(outcome, look(store, name, command, after));
+    TUG_TRY(outcome, look(store, name, sent, after));
     if (outcome.kind != Outcome::Kind::waits) return outcome;
     if (std::chrono::steady_clock::now() >= end) return outcome;
     std::this_thread::sleep_for(kLook);
@@ -184,7 +188,7 @@ int steer(const Options& options, SteerRequest request) {
   auto put = stored->store->send(
       stored->name.root, {.command = print_json(sent), .sender = "tug steer", .created = now()});
   if (!put) return report(options, put.error(), unusable);
-  auto outcome = wait_for(*stored->store, stored->name, steer, before->last_seq);
+  auto outcome = wait_for(*stored->store, stored->name, sent, before->last_seq);
   if (!outcome) return report(options, outcome.error(), failed);
   return tell(options, stored->name, steer, *outcome);
 }

@@ -1,5 +1,7 @@
 // Agents of the configuration: rows of [[agents]], Markdown files, and what is wrong with them.
+#include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include "journey.h"
 
@@ -201,6 +203,93 @@ TEST_F(Agents, WhatIsWrongWithAFileIsNamedWithItsLine) {
   expect_refused({"--agents", one, "--agents", two}, "two.md:2: there is another agent",
                  one + ":2");
   expect_refused({"--agents", one, "--agents", one}, "there is another agent", "another name");
+}
+
+TEST_F(Agents, ARunOfAnAgentIsWhatItsKeysSay) {
+  file("notes.txt", "a\n");
+  const std::string model = script(
+      "s.jsonl",
+      {R"({"agent":"main","tool_calls":[{"id":"c1","name":"list","arguments":{}},)"
+       R"({"id":"c2","name":"clerk","arguments":{"input":"how many?"}},)"
+       R"({"id":"c3","name":"idler","arguments":{"input":"try"}}]})",
+       R"({"agent":"clerk","tool_calls":[{"id":"r","name":"read","arguments":{"path":"notes.txt"}},)"
+       R"({"id":"l","name":"list","arguments":{}}]})",
+       R"({"agent":"clerk","text":"{\"lines\": 1}"})",
+       R"({"agent":"idler","repeat":true,"tool_calls":[{"id":"l","name":"list","arguments":{}}]})",
+       R"({"agent":"main","text":"done"})"});
+  const std::string clerk = markdown("clerk.md",
+                                     "description: Counts.\ntools: [read]\nsubagents: []\n"
+                                     "output_schema:\n  type: object\n"
+                                     "  properties: {lines: {type: integer}}\n"
+                                     "  required: [lines]\noutput_mode: prompted\n"
+                                     "hooks:\n  - event: before_tool_call\n"
+                                     "    command: cat >> seen.jsonl\n",
+                                     "You count.\n");
+  const std::string idler = markdown("idler.md", "description: Idles.\nlimits: {max_turns: 2}\n");
+  const Told told = told_by(
+      tug({"run", "-o", "stream-json", "-m", model, "--agents", clerk, "--agents", idler, "go"}));
+  ASSERT_EQ(told.exit, 0) << told.err;
+  std::map<std::string, Json> ended;  // calls of main, by tool
+  for (const Json& event : told.events) {
+    const std::string_view kind = event["kind"].as_string();
+    if (event["depth"] == Json(0) && (kind == "tool.completed" || kind == "tool.failed"))
+      ended[std::string(event["data"]["tool"].as_string())] = event["data"];
+    if (kind == "run.started" && event["agent"].as_string() == "clerk") {
+      EXPECT_EQ(event["data"]["prompt"], Json("how many?"));
+    }
+  }
+  EXPECT_EQ(ended["clerk"]["output"], Json(R"({"lines":1})"));
+  EXPECT_EQ(ended["clerk"]["metadata"]["structured"], Json(true));
+  EXPECT_EQ(ended["idler"]["error_type"], Json("SubAgentLimit"));
+  EXPECT_TRUE(has(std::string(ended["idler"]["output"].as_string()), "not an answer"));
+  const auto unknown = told.of("tool.unknown");
+  ASSERT_EQ(unknown.size(), 1u) << "clerk may read and nothing else";
+  EXPECT_EQ(unknown[0]["tool"], Json("list"));
+  const auto seen = lines(read_file("seen.jsonl").value_or(""));
+  ASSERT_EQ(seen.size(), 1u) << "the hook is around the runs of clerk alone";
+  EXPECT_EQ(seen[0]["tool"], Json("read"));
+}
+
+TEST_F(Agents, TheTextOfAFileIsWhatItsRunsAreTold) {
+  const std::string model = script(
+      "s.jsonl", {R"({"agent":"main","tool_calls":[{"name":"a","arguments":{"input":"x"}}]})",
+                  R"({"agent":"a","text":"y"})", R"({"agent":"main","text":"done"})"});
+  // The digest of everything that a run is told before its prompt.
+  const auto constants = [&](const std::string& body) {
+    const std::string path = markdown("a.md", "description: A.\n", body);
+    const Told told =
+        told_by(tug({"run", "-o", "stream-json", "-m", model, "--agents", path, "go"}));
+    EXPECT_EQ(told.exit, 0) << told.err;
+    const auto started = told.of("run.started");
+    return started.size() == 2 ? started[1]["constants"] : Json();
+  };
+  const Json one = constants("You count.\n");
+  EXPECT_TRUE(one.is_string());
+  EXPECT_EQ(constants("\n\nYou count.\n\n"), one);
+  EXPECT_FALSE(constants("You sum up.\n") == one);
+}
+
+TEST_F(Agents, TheToolSubagentCallsAnyOfThemByName) {
+  const std::string scout = markdown("scout.md", "description: Looks.\n", "You look.\n");
+  const std::string model = script(
+      "s.jsonl",
+      {R"({"agent":"main","tool_calls":[{"id":"a","name":"subagent","arguments":{"task":"x","agent":"scout"}},)"
+       R"({"id":"b","name":"subagent","arguments":{"task":"y"}},)"
+       R"({"id":"c","name":"subagent","arguments":{"task":"z","agent":"scuot"}}]})",
+       R"({"agent":"scout","text":"seen"})", R"({"agent":"default","text":"done by myself"})",
+       R"({"agent":"main","text":"done"})"});
+  const Told told =
+      told_by(tug({"run", "-o", "stream-json", "-m", model, "--agents", scout, "go"}));
+  ASSERT_EQ(told.exit, 0) << told.err;
+  std::vector<std::string> outputs;
+  for (const Json& data : told.of("tool.completed"))
+    outputs.emplace_back(data["output"].as_string());
+  std::ranges::sort(outputs);
+  EXPECT_EQ(outputs, (std::vector<std::string>{"done by myself", "seen"}));
+  const auto failed = told.of("tool.failed");
+  ASSERT_EQ(failed.size(), 1u);
+  EXPECT_EQ(failed[0]["error_type"], Json("UnknownSubAgent"));
+  EXPECT_TRUE(has(std::string(failed[0]["output"].as_string()), "scout"));
 }
 
 TEST_F(Agents, TheFolderOfExamplesIsOneThatCanBeUsed) {
