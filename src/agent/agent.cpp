@@ -21,17 +21,24 @@ std::string prompt_of(const AgentConfig& config, const Json& args) {
   return config.input_schema ? print_json(args) : std::string(args["input"].as_string());
 }
 
+std::unique_ptr<LaunchBelow> launch_of(AgentCorePtr agent, std::string input, bool fork,
+                                       RunOptions options = {}) {
+  auto launch = std::make_unique<LaunchBelow>();
+  launch->prompt = std::move(input);
+  launch->options = std::move(options);
+  launch->agent = std::move(agent);
+  launch->fork = fork;
+  return launch;
+}
+
 Task<Result<ToolResult>> call_agent(std::shared_ptr<const AgentCore> agent, Context ctx,
                                     Json args) {
   const auto harness = agent->harness.lock();
-  RunResult result = gone();
-  if (harness) {
-    LaunchBelow launch{
-        .prompt = prompt_of(agent->config, args), .agent = agent, .fork = agent->config.fork};
-    auto running = harness->run_below(ctx, std::move(launch));
-    result = co_await std::move(running);
-  }
-  co_return result_for_model(agent->name, result, ctx);
+  if (!harness) co_return result_for_model(agent->name, gone(), ctx);
+  auto launch = launch_of(agent, prompt_of(agent->config, args), agent->config.fork);
+  auto running = harness->run_below(ctx, std::move(launch));
+  const std::unique_ptr<RunResult> result = co_await std::move(running);
+  co_return result_for_model(agent->name, *result, ctx);
 }
 
 std::string limit_text(const std::string& agent, const RunResult& result) {
@@ -136,13 +143,10 @@ Task<RunResult> Agent::run_with(Context ctx, std::string input, RunOptions optio
   const auto core = core_;
   const auto harness = core->harness.lock();
   if (!harness) co_return gone();
-  LaunchBelow launch{.prompt = std::move(input),
-                     .options = std::move(options),
-                     .agent = core,
-                     .fork = core->config.fork};
+  auto launch = launch_of(core, std::move(input), core->config.fork, std::move(options));
   auto running = harness->run_below(std::move(ctx), std::move(launch));
-  RunResult result = co_await std::move(running);
-  co_return result;
+  const std::unique_ptr<RunResult> result = co_await std::move(running);
+  co_return std::move(*result);
 }
 
 Task<RunResult> Agent::run(Context ctx, std::string input) const {
@@ -164,10 +168,10 @@ Task<RunResult> Agent::fork(Context ctx, std::string input) const {
   const auto core = core_;
   const auto harness = core->harness.lock();
   if (!harness) co_return gone();
-  LaunchBelow launch{.prompt = std::move(input), .agent = core, .fork = true};
+  auto launch = launch_of(core, std::move(input), true);
   auto running = harness->run_below(std::move(ctx), std::move(launch));
-  RunResult result = co_await std::move(running);
-  co_return result;
+  const std::unique_ptr<RunResult> result = co_await std::move(running);
+  co_return std::move(*result);
 }
 
 Run Agent::start(const Context& ctx, std::string input) const {
@@ -178,7 +182,7 @@ Run Agent::start(const Context& ctx, std::string input) const {
     none->end(gone());
     return detail::RunHandle::make(std::move(none));
   }
-  return harness->start_below(ctx, {.prompt = std::move(input), .agent = core_});
+  return harness->start_below(ctx, {.prompt = std::move(input), .agent = core_, .fork = core_->config.fork});
 }
 
 }  // namespace tug

@@ -211,30 +211,53 @@ Result<std::unique_ptr<LiveRun>> HarnessCore::begin_below(const Context& ctx, La
   return run;
 }
 
-Task<Result<RunResult>> HarnessCore::drive_below(std::shared_ptr<RunShared> shared, Context ctx,
-                                                 std::unique_ptr<LaunchBelow> launch) {
-  auto begun = begin_below(ctx, *launch);
-  if (!begun) co_return Failure(begun.error());
-  const std::unique_ptr<LiveRun> run = *std::move(begun);
+// A run below another, under way, and who watches it.
+struct HarnessCore::BelowRun {
+  std::unique_ptr<LiveRun> run;
+  std::shared_ptr<RunShared> shared;  // null when nobody holds a handle
   std::vector<std::shared_ptr<Sink>> observers;
+};
+
+HarnessCore::BelowResult HarnessCore::begin_driving(const Context& ctx,
+                                                    std::unique_ptr<LaunchBelow> launch,
+                                                    std::shared_ptr<RunShared> shared) {
+  auto begun = begin_below(ctx, *launch);
+  if (!begun) return {nullptr, std::make_unique<RunResult>(failed_result(begun.error()))};
+  auto below = std::make_unique<BelowRun>();
+  below->run = *std::move(begun);
+  below->shared = std::move(shared);
+  LiveRun& run = *below->run;
   for (const auto& observer : launch->options.observers) {
-    observers.push_back(only_below(run->ctx.id().run_id, observer));
-    run->ctx.events().observe(observers.back());
+    below->observers.push_back(only_below(run.ctx.id().run_id, observer));
+    run.ctx.events().observe(below->observers.back());
   }
-  launch.reset();
-  if (shared) shared->begin(*run);
-  restart_background(*run);
-  auto driving = drive(*run);
-  co_await std::move(driving);
-  tell_parent(*run);
-  for (const auto& observer : observers) run->ctx.events().forget(*observer);
-  RunResult result = result_of(run->state);
+  if (below->shared) below->shared->begin(run);
+  restart_background(run);
+  return {std::move(below), nullptr};
+}
+
+std::unique_ptr<RunResult> HarnessCore::end_driving(BelowRun& below) {
+  LiveRun& run = *below.run;
+  tell_parent(run);
+  for (const auto& observer : below.observers) run.ctx.events().forget(*observer);
+  auto result = std::make_unique<RunResult>(result_of(run.state));
   // Whoever holds a handle that was asked for underway hears of the end, too.
-  if (auto other = run->shared.lock()) {
+  if (auto other = run.shared.lock()) {
     other->retire();
-    if (other != shared) other->end(result);
+    if (other != below.shared) other->end(*result);
   }
-  co_return result;
+  return result;
+}
+
+// While it is driven only a small frame and the run itself are there: a parent may have thousands.
+Task<std::unique_ptr<RunResult>> HarnessCore::drive_below(std::shared_ptr<RunShared> shared,
+                                                          Context ctx,
+                                                          std::unique_ptr<LaunchBelow> launch) {
+  BelowResult begun = begin_driving(ctx, std::move(launch), std::move(shared));
+  if (!begun.run) co_return std::move(begun.failed);
+  auto driving = drive(*begun.run->run);
+  co_await std::move(driving);
+  co_return end_driving(*begun.run);
 }
 
 void HarnessCore::restart_background(LiveRun& run) {
@@ -300,25 +323,24 @@ Run HarnessCore::start_below(const Context& ctx, LaunchBelow launch) {
 Task<void> HarnessCore::run_background(std::shared_ptr<RunShared> shared, Context ctx,
                                        std::unique_ptr<LaunchBelow> launch) {
   auto driving = drive_below(shared, std::move(ctx), std::move(launch));
-  Result<RunResult> result = co_await std::move(driving);
-  if (shared) shared->end(result ? *std::move(result) : failed_result(result.error()));
+  const std::unique_ptr<RunResult> result = co_await std::move(driving);
+  if (shared) shared->end(std::move(*result));
 }
 
-Task<RunResult> HarnessCore::run_below(Context ctx, LaunchBelow launch) {
+Task<std::unique_ptr<RunResult>> HarnessCore::run_below(Context ctx,
+                                                        std::unique_ptr<LaunchBelow> launch) {
   std::shared_ptr<RunShared> shared;
   if (RunTree::of(ctx)->owner != this) {
     // Closing this harness does not end the root: its runs are ended one by one.
-    if (launch.options.run_id.empty()) {
-      launch.options.run_id = ctx.services().ids().next(ctx.loop().wall());
+    if (launch->options.run_id.empty()) {
+      launch->options.run_id = ctx.services().ids().next(ctx.loop().wall());
     }
-    shared = make_shared_below(ctx, RunId(launch.options.run_id));
+    shared = make_shared_below(ctx, RunId(launch->options.run_id));
     remember(shared);
   }
-  auto driving =
-      drive_below(shared, std::move(ctx), std::make_unique<LaunchBelow>(std::move(launch)));
-  Result<RunResult> driven = co_await std::move(driving);
-  RunResult result = driven ? *std::move(driven) : failed_result(driven.error());
-  if (shared) shared->end(result);
+  auto driving = drive_below(shared, std::move(ctx), std::move(launch));
+  std::unique_ptr<RunResult> result = co_await std::move(driving);
+  if (shared) shared->end(*result);
   co_return result;
 }
 

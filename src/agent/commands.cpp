@@ -94,7 +94,7 @@ void drain(LiveRun& run, Drain what) {
   while (!run.commands.empty() && !run.state.ending) {
     if (what == Drain::control_only && has_words(run.commands.front())) return;
     const SteerBatch batch = std::move(run.commands.front());
-    run.commands.pop_front();
+    run.commands.erase(run.commands.begin());
     take(run, batch);
   }
 }

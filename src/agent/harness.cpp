@@ -19,6 +19,11 @@ std::unique_ptr<Launch> launch(std::string prompt, RunOptions options) {
       Launch{.prompt = std::move(prompt), .options = std::move(options)});
 }
 
+Task<RunResult> unwrapped(Task<std::unique_ptr<RunResult>> task) {
+  const std::unique_ptr<RunResult> result = co_await std::move(task);
+  co_return std::move(*result);
+}
+
 RunResult on_a_loop(Error error) {
   return failed_result(error.with_fix("co_await harness.run_async(..) instead"));
 }
@@ -89,7 +94,10 @@ Run Harness::start(const Context& ctx, std::string prompt, RunOptions options) {
 }
 
 Task<RunResult> Harness::run_async(const Context& ctx, std::string prompt, RunOptions options) {
-  return core_->run_below(ctx, {.prompt = std::move(prompt), .options = std::move(options)});
+  auto launch = std::make_unique<LaunchBelow>();
+  launch->prompt = std::move(prompt);
+  launch->options = std::move(options);
+  return unwrapped(core_->run_below(ctx, std::move(launch)));
 }
 
 Run Harness::resume(const RunId& root, std::string prompt, RunOptions options) {

@@ -98,7 +98,7 @@ class HarnessCore : public std::enable_shared_from_this<HarnessCore> {
   // Loop thread.
   Task<RunResult> run_here(std::unique_ptr<Launch> launch);
   Run start_below(const Context& ctx, LaunchBelow launch);
-  Task<RunResult> run_below(Context ctx, LaunchBelow launch);
+  Task<std::unique_ptr<RunResult>> run_below(Context ctx, std::unique_ptr<LaunchBelow> launch);
 
  private:
   struct Opened;   // a root whose log and context are there
@@ -121,8 +121,17 @@ class HarnessCore : public std::enable_shared_from_this<HarnessCore> {
   Task<Result<std::unique_ptr<Opened>>> open_again(Launch& launch);
   // The result of a root that waits for approvals and is given none; nothing when it can go on.
   Task<Result<std::optional<RunResult>>> stays_parked(Launch& launch);
-  Task<Result<RunResult>> drive_below(std::shared_ptr<RunShared> shared, Context ctx,
-                                      std::unique_ptr<LaunchBelow> launch);
+  struct BelowRun;
+  struct BelowResult {
+    std::unique_ptr<BelowRun> run;
+    std::unique_ptr<RunResult> failed;  // why there is none
+  };
+  [[gnu::noinline]] BelowResult begin_driving(const Context& ctx,
+                                              std::unique_ptr<LaunchBelow> launch,
+                                              std::shared_ptr<RunShared> shared);
+  [[gnu::noinline]] static std::unique_ptr<RunResult> end_driving(BelowRun& below);
+  Task<std::unique_ptr<RunResult>> drive_below(std::shared_ptr<RunShared> shared, Context ctx,
+                                               std::unique_ptr<LaunchBelow> launch);
   [[gnu::noinline]] Result<std::unique_ptr<LiveRun>> begin_below(const Context& ctx,
                                                                  LaunchBelow& launch);
   Task<void> run_background(std::shared_ptr<RunShared> shared, Context ctx,

@@ -135,7 +135,7 @@ struct Outlook {
       Ending{RunStatus::failed, StopReason::error, detail::error_in_flight("the run")});
 }
 
-Task<EndingPtr> run_tools(LiveRun& run) {
+[[gnu::noinline]] Task<EndingPtr> run_tools(LiveRun& run) {
   auto running = run_calls(run);
   co_await std::move(running);
   // Calls that are left open are those of children that were parked.
@@ -147,7 +147,7 @@ Task<EndingPtr> run_tools(LiveRun& run) {
 
 // Children that nobody awaited end before the run does: by themselves when it ends well, parked
 // when it is.
-Task<void> join_background(LiveRun& run, const Ending& ending) {
+[[gnu::noinline]] Task<void> join_background(LiveRun& run, const Ending& ending) {
   if (ending.status == RunStatus::parked) {
     if (!run.tree.parking() && !run.parent) run.tree.pause_all(ending.reason);
   } else if (ending.stop != StopReason::end_turn) {
@@ -260,7 +260,8 @@ void tell_of_error(LiveRun& run) {
   }
 }
 
-Task<void> drive_inside(LiveRun& run) {
+// Not inlined, or its frame would become part of every run's.
+[[gnu::noinline]] Task<void> drive_inside(LiveRun& run) {
   // The loop's own waits end with the time of the run; those of code around it end like this.
   const Instant late = run.ctx.budget().deadline(run.ctx.loop().now());
   std::optional<detail::DeadlineGuard> guard;

@@ -432,7 +432,8 @@ Task<T> on_loop(std::function<T()> f) {
 template <class F, class T = std::invoke_result_t<F, RunShared&>>
 T ask_loop(const std::shared_ptr<RunShared>& shared, F f, const T& otherwise) {
   if (shared->ended() || shared->loop().is_current()) return f(*shared);
-  auto looking = on_loop<T>([shared, f] { return f(*shared); });
+  // By reference: the caller waits, and the last to keep an engine must not be one of its threads.
+  auto looking = on_loop<T>([&run = *shared, &f] { return f(run); });
   auto found = shared->engine().run(shared->loop(), std::move(looking));
   if constexpr (std::is_same_v<decltype(found), T>) {
     return found;

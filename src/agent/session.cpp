@@ -94,10 +94,11 @@ Task<RunResult> AgentSession::send(std::string input) {
   if (!harness) co_return refused(Error(ErrorKind::invalid, "the harness of this agent is gone"));
   const Sending sending(*session);
   if (session->ctx) {
-    auto running = harness->run_below(session->ctx, launch_below(*session, std::move(input)));
-    RunResult result = co_await std::move(running);
-    keep(*session, result);
-    co_return result;
+    auto launch = std::make_unique<LaunchBelow>(launch_below(*session, std::move(input)));
+    auto running = harness->run_below(session->ctx, std::move(launch));
+    const std::unique_ptr<RunResult> result = co_await std::move(running);
+    keep(*session, *result);
+    co_return *result;
   }
   auto launch = std::make_unique<Launch>(
       Launch{.prompt = std::move(input), .agent = session->agent, .session_turn = session->turns});

@@ -72,9 +72,9 @@ Task<Result<ToolResult>> call_subagent(std::weak_ptr<HarnessCore> weak, AgentCor
     started.metadata = Json::object({{"agent", agent->name}, {"child_run_id", id}});
     co_return started;
   }
-  auto running = harness->run_below(ctx, std::move(launch));
-  RunResult result = co_await std::move(running);
-  co_return result_for_model(agent->name, result, ctx);
+  auto running = harness->run_below(ctx, std::make_unique<LaunchBelow>(std::move(launch)));
+  const std::unique_ptr<RunResult> result = co_await std::move(running);
+  co_return result_for_model(agent->name, *result, ctx);
 }
 
 Json runs_schema() {
