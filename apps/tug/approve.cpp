@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "amounts.h"
 #include "approval_text.h"
 #include "commands.h"
 #include "core/try.h"

@@ -105,8 +105,8 @@ Result<void> steer(RunState& state, const Event& event) {
 void open_child(RunState& state, const Event& event) {
   const std::string run = text_of(event.data, "child_run_id");
   state.children[run] = {.run = RunId(run),
-                            .name = text_of(event.data, "name"),
-                            .call = CallId(text_of(event.data, "call_id")),
+                         .name = text_of(event.data, "name"),
+                         .call = CallId(text_of(event.data, "call_id")),
                          .background = event.data["background"].as_bool()};
 }
 

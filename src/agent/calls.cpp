@@ -59,9 +59,7 @@ class CallPartners final : public BatchObserver {
   CallPartners& operator=(const CallPartners&) = delete;
   ~CallPartners() override { end_all("the call was left unfinished", "Exception"); }
 
-  bool has(std::uint32_t place) const {
-    return place < known_.size() && known_[place];
-  }
+  bool has(std::uint32_t place) const { return place < known_.size() && known_[place]; }
   void add(std::uint32_t place, const Context& ctx) {
     calls_.push_back({.place = place, .id = run_.state.calls[place].call.id});
     known_.resize(run_.state.calls.size());

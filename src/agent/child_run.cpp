@@ -28,8 +28,7 @@ CallId anchor_of(const Context& ctx, const LiveRun& parent) {
 bool may_run_again(const LiveRun& parent, const CallId& call) {
   const OpenCall* open = find_call(parent.state, call.text());
   const Tool* tool = open ? parent.plan->tools.find(open->call.tool) : nullptr;
-  return tool &&
-         (tool->spec().effect == Effect::pure || tool->spec().effect == Effect::idempotent);
+  return tool && (tool->spec().effect == Effect::pure || tool->spec().effect == Effect::idempotent);
 }
 
 Attachment attach(const Context& ctx, const LiveRun* parent, const LaunchBelow& launch) {

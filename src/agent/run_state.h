@@ -125,17 +125,17 @@ struct RunState {
   std::vector<RawResponse> responses;
   std::vector<ToolCallRecord> tool_calls;
   std::vector<Denial> denials;
-  std::vector<PendingApproval> pending;  // that it was parked with, those below it included
-  std::vector<std::string> grants;       // patterns that need no approval any more
-  std::optional<std::string> paused;     // why, while a steered pause holds
-  std::vector<std::string> follow_ups;   // what it is told when it has answered
+  std::vector<PendingApproval> pending;       // that it was parked with, those below it included
+  std::vector<std::string> grants;            // patterns that need no approval any more
+  std::optional<std::string> paused;          // why, while a steered pause holds
+  std::vector<std::string> follow_ups;        // what it is told when it has answered
   std::map<std::string, OpenChild> children;  // by run
-  std::vector<OpenChild> done_children;  // of those that nobody awaited
-  std::optional<Error> limit;            // that was reached
-  std::optional<Ending> doom;            // what a call has brought upon the run
-  std::optional<std::string> interrupt;  // why code inside the run wants it to pause
-  std::vector<std::string> notices;      // that the model was given, by key
-  Json memory;                           // what was remembered, an object
+  std::vector<OpenChild> done_children;       // of those that nobody awaited
+  std::optional<Error> limit;                 // that was reached
+  std::optional<Ending> doom;                 // what a call has brought upon the run
+  std::optional<std::string> interrupt;       // why code inside the run wants it to pause
+  std::vector<std::string> notices;           // that the model was given, by key
+  Json memory;                                // what was remembered, an object
 
   Time started{};
   Time updated{};
