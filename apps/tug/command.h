@@ -10,7 +10,7 @@
 
 namespace tug::cli {
 
-enum Exit : int { ok = 0, failed = 1, unusable = 2, invalid = 7 };
+enum Exit : int { ok = 0, failed = 1, unusable = 2, denied = 6, invalid = 7, parked = 8 };
 
 struct Options {
   std::string state_dir;  // as given; empty for the usual one

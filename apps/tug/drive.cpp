@@ -2,14 +2,19 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <stop_token>
 
+#include "amounts.h"
+#include "approval_prompt.h"
+#include "approval_text.h"
 #include "render_stream.h"
 #include "render_text.h"
 #include "signals.h"
 #include "status_line.h"
+#include "stored_run.h"
 #include "tug/core/terminal_text.h"
 #include "tug/io/engine.h"
 #include "tug/journal/queued_sink.h"
@@ -25,12 +30,32 @@ StatusLine::Look look_of(const Options& options, const OutputFlags& output) {
 
 std::string way_on(const Session& session, const RunResult& result) {
   if (!session.kept) return "nothing was kept (--no-session), so it cannot be resumed";
-  return "`tug resume " + short_id(result.root) + "` goes on";
+  const std::string id = short_id(result.root);
+  if (!result.pending.empty()) return "`tug approve " + id + "` decides, and goes on";
+  return "`tug resume " + id + "` goes on";
+}
+
+// Calls that wait, and how to decide about them.
+void tell_pending(const Session& session, const RunResult& result) {
+  if (session.output.quiet && session.kept) return;
+  const std::size_t count = result.pending.size();
+  notice(count == 1 ? "a call waits for approval"
+                    : std::to_string(count) + " calls wait for approval");
+  std::string text = pending_list(result.pending);
+  const std::string approve = "`tug approve " + short_id(result.root);
+  if (session.kept) {
+    text += "  " + approve + "` lets " + (count == 1 ? "it" : "them") + " run, " + approve +
+            " --deny` refuses " + (count == 1 ? "it" : "them; --call ID decides about one") + "\n";
+  } else {
+    text += "  " + way_on(session, result) + "\n";
+  }
+  std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
 // What a person should know about the ending, on stderr.
-void tell_ending(const Session& session, const RunResult& result) {
+void tell_ending(const Options& options, const Session& session, const RunResult& result) {
   if (result.stop == StopReason::end_turn && !result.error) return;
+  if (!result.pending.empty() && !options.json()) return tell_pending(session, result);
   std::string line(name_of(result.stop));
   std::string fix;
   if (result.error) {
@@ -53,6 +78,14 @@ int reader_went(const Session& session, const RunResult& result, int reason) {
   if (result.status != RunStatus::completed)
     std::fprintf(stderr, "  %s\n", way_on(session, result).c_str());
   return failed;
+}
+
+void show_end_again(RecordStore& store, const RunId& root, StreamLines& lines) {
+  std::optional<Event> end;
+  const auto look = [&](const Event& event) {
+    if (event.who && event.who->run_id == root && ends_segment(event.kind)) end = event;
+  };
+  if (for_each_event(store, root, look) && end) lines.on_event(*end);
 }
 
 // What kept a run from starting is a matter of usage or configuration, unless it is our own.
@@ -78,16 +111,25 @@ struct Watch {
   bool verbose;
   bool subagents;
   bool hooks;
+  bool prompts;
 
   Watch(const Options& options, const Session& session)
-      : status(look_of(options, session.output)),
+      : status(look_of(options, session.output),
+               session.output.no_subagents ? Below::hidden : Below::shown),
         text(status),
         streams_text(!options.json() && isatty(STDOUT_FILENO)),
         verbose(session.output.verbose && !session.output.quiet),
         subagents(!session.output.no_subagents),
-        hooks(session.hooks && !session.output.quiet) {}
+        hooks(session.hooks && !session.output.quiet),
+        prompts(session.prompts) {}
 
-  bool wants_events() const { return status.shown() || streams_text || verbose || hooks; }
+  bool wants_events() const {
+    return status.shown() || streams_text || verbose || hooks || prompts;
+  }
+  // Whether calls may wait for approval now: a run that goes on may have waited before.
+  bool may_ask(const Event& event) const {
+    return prompts && (event.kind == Kind::approval_requested || event.kind == Kind::run_resumed);
+  }
 
   void on_event(const Event& event) {
     status.on_event(event);
@@ -95,16 +137,12 @@ struct Watch {
     const bool below = event.who && event.who->depth > 0;
     const bool lines = verbose || (hooks && event.kind == Kind::hook_failed);
     if (!lines || (below && !subagents)) return;
-    if (auto line = status.call_line(event)) status.write_line(*line);
+    const std::size_t depth = event.who ? std::min(event.who->depth, 20u) : 0;
+    if (auto line = status.call_line(event)) status.write_line(std::string(2 * depth, ' ') + *line);
   }
 };
 
 }  // namespace
-
-std::string short_id(const RunId& id) {
-  const std::string& text = id.text();
-  return text.size() <= 6 ? text : text.substr(text.size() - 6);
-}
 
 int drive(const Options& options, Session& session,
           const std::function<Run(Harness& harness, RunOptions run)>& begin) {
@@ -132,10 +170,13 @@ int drive(const Options& options, Session& session,
   RunResult result;
   {
     Signals signals(run);
+    ApprovalPrompt prompt(run, watch.status, session.root);
     while (watch.wants_events()) {
       const std::vector<Event> events = run.next_events();
       if (events.empty()) break;
       for (const Event& event : events) watch.on_event(event);
+      if (std::ranges::any_of(events, [&](const Event& event) { return watch.may_ask(event); }))
+        prompt.ask();
       if (watch.text.broken()) reader_gone.request_stop();
     }
     result = run.wait();
@@ -148,6 +189,8 @@ int drive(const Options& options, Session& session,
   if (broken) return reader_went(session, result, broken);
   if (result.last_seq == 0 && result.error) return never_started(options, result);
   if (options.stream()) {
+    // One that stays parked has told its end before.
+    if (!lines->ended() && !result.error) show_end_again(*session.store, result.root, *lines);
     if (!lines->ended() && result.error) return report(options, *result.error, exit_code(result));
   } else if (options.json()) {
     print(print_json(to_json(result)) + "\n");
@@ -155,8 +198,9 @@ int drive(const Options& options, Session& session,
     print(final_text(result));
     std::fflush(stdout);
   }
-  tell_ending(session, result);
-  return exit_code(result);
+  tell_ending(options, session, result);
+  const int code = exit_code(result);
+  return code == ok && session.fail_on_deny && !result.denials.empty() ? denied : code;
 }
 
 }  // namespace tug::cli

@@ -2,79 +2,16 @@
 #include <charconv>
 #include <memory>
 
+#include "amounts.h"
 #include "commands.h"
-#include "core/try.h"
 #include "drive.h"
-#include "prompt.h"
-#include "tug/agent/fold.h"
+#include "go_on.h"
 
 namespace tug::cli {
 namespace {
 
-struct GoOnRequest {
-  std::string run;
-  std::string prompt;
-  bool last = false;
-  std::string at;
-  RunFlags flags;
-};
-
-struct GoOn {
-  std::shared_ptr<RecordStore> store;
-  RootInfo root;
-  std::string prompt;
-};
-
-// The tools of a run that goes on see the folder that it began in, unless another one is named.
-Result<RunFlags> with_folder(RunFlags flags, const GoOn& found) {
-  std::optional<std::string>& folder = flags.config.by_key["workspace.root"];
-  if (folder) return flags;
-  TUG_TRY(first, found.store->read(found.root.who->run_id, 0, 1));
-  if (first.empty()) return flags;
-  TUG_TRY(started, decode(first.front(), *found.store));
-  const std::string_view recorded = started.data["root"].as_string();
-  if (!recorded.empty()) folder = std::string(recorded);
-  return flags;
-}
-
-Result<Session> session_of(const Options& options, const GoOnRequest& request, const GoOn& found) {
-  TUG_TRY(flags, with_folder(request.flags, found));
-  return open_session(options, flags, found.store,
-                      std::string(found.root.summary["model"].as_string()));
-}
-
-Result<GoOn> find_what(const Options& options, GoOnRequest request) {
-  if (request.last) {
-    if (!request.prompt.empty()) {
-      return fail(ErrorKind::invalid, "both --last and a run are named", "name one of them");
-    }
-    request.prompt = std::move(request.run);
-    request.run = "last";
-  }
-  if (request.run.empty())
-    return fail(ErrorKind::invalid, "no run is named",
-                "`tug runs` lists them; --last is the newest");
-  if (request.flags.no_session) {
-    return fail(ErrorKind::invalid, "with --no-session there is no run to go on with",
-                "leave --no-session out");
-  }
-  GoOn found;
-  TUG_TRY(prompt, read_prompt(request.prompt, Piped::leave));
-  found.prompt = prompt;
-  TUG_TRY(store, find_journal(options));
-  if (!store) {
-    return fail(ErrorKind::invalid, "there is no run \"" + request.run + "\": no run was made yet",
-                "`tug runs` lists the runs");
-  }
-  found.store = store;
-  TUG_TRY(name, find_run(*store, request.run));
-  TUG_TRY(root, store->info(name.root));
-  found.root = root;
-  return found;
-}
-
 int resume(const Options& options, const GoOnRequest& request) {
-  auto found = find_what(options, request);
+  auto found = find_root(options, request);
   if (!found) return report(options, found.error(), unusable);
   // One that failed or reached a limit may have something left to answer.
   const bool answered = found->root.summary["stop_reason"].as_string() == "end_turn";
@@ -105,7 +42,7 @@ Result<Seq> seq_from(const std::string& text, Seq last) {
 }
 
 int fork(const Options& options, const GoOnRequest& request) {
-  auto found = find_what(options, request);
+  auto found = find_root(options, request);
   if (!found) return report(options, found.error(), unusable);
   auto at = seq_from(request.at, found->root.last_seq);
   if (!at) return report(options, at.error(), unusable);
@@ -117,8 +54,7 @@ int fork(const Options& options, const GoOnRequest& request) {
 }
 
 std::vector<Flag> words_of(GoOnRequest& request) {
-  return {{"RUN", "RUN", "An id, 4 letters of its start or end, or last", &request.run},
-          {"PROMPT", "PROMPT", "What it is told; - for stdin", &request.prompt}};
+  return {run_word(request), {"PROMPT", "PROMPT", "What it is told; - for stdin", &request.prompt}};
 }
 
 }  // namespace

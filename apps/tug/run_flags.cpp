@@ -1,6 +1,7 @@
 #include "run_flags.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "core/try.h"
 
@@ -37,6 +38,16 @@ constexpr KeyFlag kKeyFlags[] = {
      "MODE",
      "How a schema is asked for: auto, native, tool or prompted",
      {"auto", "native", "tool", "prompted"}},
+    {"permissions.mode",
+     "--permission-mode",
+     "MODE",
+     "What is asked about: ask (whatever may change something), accept-edits, read-only, yolo",
+     {"ask", "accept-edits", "read-only", "yolo"}},
+    {"permissions.on_ask",
+     "--on-ask",
+     "WHAT",
+     "What becomes of a call that is asked about: park (the run waits for `tug approve`) or deny",
+     {"park", "deny"}},
 };
 
 }  // namespace
@@ -47,8 +58,15 @@ std::vector<Flag> config_flags(ConfigFlags& flags) {
     list.push_back({row.names, row.value, row.help, &flags.by_key[row.key], row.choices});
   list.push_back({"--fallback-model", "PROVIDER/NAME",
                   "Who answers when the model fails; may be given again", &flags.fallback_models});
+  list.push_back({"--allow", "PATTERN", "Never asked about: tool or tool(glob); may be given again",
+                  &flags.allow});
+  list.push_back({"--ask", "PATTERN", "Always asked about", &flags.ask});
+  list.push_back({"--deny", "PATTERN", "Always refused", &flags.deny});
   list.push_back({"--system-prompt-file", "FILE", "The system prompt, from a file",
                   &flags.system_prompt_file});
+  list.push_back({"--agents", "FILE|DIR",
+                  "An agent as a Markdown file, or a folder of them; may be given again",
+                  &flags.agents});
   list.push_back({"--config", "FILE", "Read this file too, above the others", &flags.file});
   list.push_back(
       {"--bare", nullptr, "Read no configuration of the user or the folder", &flags.bare});
@@ -73,6 +91,8 @@ std::vector<Flag> run_flags(RunFlags& flags) {
              {"--local-tag", "TAG", "A tag of this run alone", &labels.local_tags},
              {"--local-metadata", "K=V", "A value of this run alone", &labels.local_metadata},
              {"--set", "K=JSON", "A value that tools may read", &labels.values},
+             {"--fail-on-deny", nullptr, "Exit with 6 when a call was refused",
+              &flags.fail_on_deny},
              {"--no-session", nullptr, "Keep nothing on disk", &flags.no_session},
              {"--seed", "N", "Of ids and random numbers", &flags.seed},
              {"--color",
@@ -85,7 +105,7 @@ std::vector<Flag> run_flags(RunFlags& flags) {
 }
 
 Result<ConfigRequest> config_request(const ConfigFlags& flags) {
-  ConfigRequest request{.file = flags.file, .bare = flags.bare};
+  ConfigRequest request{.file = flags.file, .bare = flags.bare, .agents = flags.agents};
   for (const KeyFlag& row : kKeyFlags) {
     const auto given = flags.by_key.find(row.key);
     if (given == flags.by_key.end() || !given->second) continue;
@@ -100,6 +120,16 @@ Result<ConfigRequest> config_request(const ConfigFlags& flags) {
       if (!none) list.push_back(model);
     }
     request.flags.push_back({"fallback_models", "--fallback-model", std::move(list)});
+  }
+  const std::tuple<const char*, const char*, const std::vector<std::string>&> patterns[] = {
+      {"permissions.allow", "--allow", flags.allow},
+      {"permissions.ask", "--ask", flags.ask},
+      {"permissions.deny", "--deny", flags.deny}};
+  for (const auto& [key, flag, given] : patterns) {
+    if (given.empty()) continue;
+    Json list = Json::array();
+    for (const std::string& pattern : given) list.push_back(pattern);
+    request.flags.push_back({key, flag, std::move(list)});
   }
   if (flags.system_prompt_file.empty()) return request;
   const bool twice = std::ranges::any_of(

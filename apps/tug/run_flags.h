@@ -15,6 +15,8 @@ namespace tug::cli {
 struct ConfigFlags {
   std::map<std::string, std::optional<std::string>> by_key;
   std::vector<std::string> fallback_models;
+  std::vector<std::string> allow, ask, deny;  // patterns
+  std::vector<std::string> agents;            // files, and folders of them
   std::string system_prompt_file;
   std::string file;
   bool bare = false;
@@ -43,6 +45,7 @@ struct RunFlags {
   std::optional<std::string> json_schema;  // a file, or the schema itself
   std::string seed;
   bool no_session = false;
+  bool fail_on_deny = false;
 };
 
 std::vector<Flag> config_flags(ConfigFlags& flags);

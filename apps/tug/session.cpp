@@ -4,8 +4,10 @@
 
 #include <charconv>
 
+#include "agents.h"
 #include "core/try.h"
 #include "hooks.h"
+#include "permission_settings.h"
 #include "schema_input.h"
 #include "signals.h"
 #include "system_prompt.h"
@@ -14,7 +16,6 @@
 #include "tug/io/workspace.h"
 #include "tug/store/record_stores.h"
 #include "tug/tools/file_tools.h"
-#include "tug/tools/tool_set.h"
 
 namespace tug::cli {
 namespace {
@@ -202,16 +203,10 @@ Result<Config> configured(const RunFlags& flags) {
 }
 
 Result<void> add_tools(Session& session, const Told& told, const std::vector<ToolPtr>& tools) {
-  ToolSet known;
-  for (const ToolPtr& tool : tools) {
-    known.add(tool);
-    session.harness->tool(tool);
-  }
+  for (const ToolPtr& tool : tools) session.harness->tool(tool);
+  TUG_TRY(agents, add_agents(*session.harness, told.config, *session.models));
   if (!told.counts("tools")) return {};
-  std::vector<std::string> names;
-  for (const Json& name : told.config.value("tools").items()) names.emplace_back(name.as_string());
-  if (auto fine = known.only(names); !fine)
-    return Failure(fine.error().within(told.config.settings.find("tools")->second.source));
+  TUG_TRY(names, chosen_tools(*session.harness, told.config));
   session.options.tools = std::move(names);
   return {};
 }
@@ -241,8 +236,7 @@ Result<std::vector<ToolPtr>> built_in_tools(const std::string& root) {
 }
 
 Result<Session> open_session(const Options& options, const RunFlags& flags,
-                             std::shared_ptr<RecordStore> store,
-                             const std::string& recorded_model) {
+                             std::shared_ptr<RecordStore> store, const Recorded& recorded) {
   TUG_TRY(config, configured(flags));
   TUG_TRY(seed, seed_from(flags.seed));
   Session session;
@@ -251,15 +245,25 @@ Result<Session> open_session(const Options& options, const RunFlags& flags,
   session.models = make_models();
   TUG_TRY(rows, add_rows(*session.models, config));
   TUG_TRY(labelled, label(session.options, flags.labels));
-  const bool goes_on = !recorded_model.empty();
+  const bool goes_on = !recorded.model.empty();
   const Told told{config, flags.config, goes_on};
   session.options.limits = limits(told);
   TUG_TRY(hooks, configured_hooks(config));
+  TUG_TRY(steering, configured_steering(config));
+  if (told.counts("steering.allow")) session.options.steering = steering;
   TUG_TRY(answer, set_answer(session.options, told, flags));
   session.options.interactive = !options.json() && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 
+  const bool person = session.options.interactive && isatty(STDERR_FILENO);
+  const Asked asked = person ? Asked::person : flags.no_session ? Asked::nobody : Asked::later;
+  TUG_TRY(permissions, configured_permissions(config, flags.config, asked, recorded.permissions));
+  // Told again only where it is something else.
+  if (recorded.permissions != permissions) session.options.permissions = permissions;
+  session.prompts = permissions.on_ask == OnAsk::wait;
+  session.fail_on_deny = flags.fail_on_deny;
+
   const bool named = is_given(flags.config, "model");
-  std::string model = named || recorded_model.empty() ? config.text("model") : recorded_model;
+  std::string model = named || !goes_on ? config.text("model") : recorded.model;
   if (named) session.options.model = model;
   TUG_TRY(found, session.models->find(model));
   TUG_TRY(fallbacks, fallback_models(config, *session.models));
@@ -273,7 +277,7 @@ Result<Session> open_session(const Options& options, const RunFlags& flags,
   if (goes_on ? gives_system_prompt(flags.config) : !system.empty()) {
     session.options.system_prompt = system;
   }
-  if (!flags.output.quiet && recorded_model.empty() && config.built_in("model")) {
+  if (!flags.output.quiet && !goes_on && config.built_in("model")) {
     notice("no model is named: " + model +
            " answers, a small planner, not a language model (name one with -m)");
   }
@@ -289,17 +293,19 @@ Result<Session> open_session(const Options& options, const RunFlags& flags,
                       .fallback_models = fallbacks,
                       .system_prompt = system,
                       .retry = retry_policy(config),
+                      .steering = steering,
                       .seed = seed,
                       .engine = session.engine,
                       .store = session.store,
                       .models = session.models};
   // Commands run where the tools look, however the folder was named: a hook that is a relative path
   // must not be looked for in another one.
-  made.root = made.cwd = workspace->root();
+  made.root = made.cwd = session.root = workspace->root();
   session.harness = std::make_unique<Harness>(std::move(made));
-  session.hooks = hooks != nullptr;
+  session.hooks = hooks != nullptr || agents_have_hooks(config);
   if (hooks) session.harness->use(hooks);
   TUG_TRY(added, add_tools(session, told, make_file_tools(workspace)));
+  TUG_TRY(meant, check_pattern_flags(flags.config, session.harness->tools()));
   return session;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "command.h"
@@ -22,14 +23,21 @@ struct Session {
   OutputFlags output;
   bool kept = true;    // on disk
   bool hooks = false;  // commands of the configuration are run
+  bool fail_on_deny = false;
+  bool prompts = false;  // a person is asked about calls that need approval
+  std::string root;      // the folder that the tools see
+};
+
+// What a run to go on with was told before: it stays unless a flag says otherwise.
+struct Recorded {
+  std::string model;
+  std::optional<Permissions> permissions;
 };
 
 // Every failure is one of usage or configuration: nothing has run. Without a store the journal is
-// opened, and made when it is missing; in memory with --no-session. `recorded_model` is the one
-// that a run to go on with has had: it stays unless --model names another.
+// opened, and made when it is missing; in memory with --no-session.
 Result<Session> open_session(const Options& options, const RunFlags& flags,
-                             std::shared_ptr<RecordStore> store,
-                             const std::string& recorded_model = {});
+                             std::shared_ptr<RecordStore> store, const Recorded& recorded = {});
 
 // The journal for reading: null when there is none yet.
 Result<std::shared_ptr<RecordStore>> find_journal(const Options& options);

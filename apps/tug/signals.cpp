@@ -6,6 +6,8 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "terminal_mode.h"
+
 namespace tug::cli {
 namespace {
 
@@ -65,7 +67,10 @@ void Signals::watch() {
       run_.pause("shutdown");
       continue;
     }
-    if (interrupted && info.ssi_signo == SIGINT) _exit(130);
+    if (interrupted && info.ssi_signo == SIGINT) {
+      leave_key_mode();
+      _exit(130);
+    }
     interrupted |= info.ssi_signo == SIGINT;
     run_.cancel(info.ssi_signo == SIGINT ? "interrupted" : "the terminal went away");
   }

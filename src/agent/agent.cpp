@@ -208,7 +208,8 @@ Run Agent::start(const Context& ctx, std::string input) const {
     none->end(gone());
     return detail::RunHandle::make(std::move(none));
   }
-  return harness->start_below(ctx, {.prompt = std::move(input), .agent = core_, .fork = core_->config.fork});
+  return harness->start_below(
+      ctx, {.prompt = std::move(input), .agent = core_, .fork = core_->config.fork});
 }
 
 }  // namespace tug

@@ -36,7 +36,7 @@ RunResult result_with(const LiveRun& run, const Ending& ending) {
   result.stop = ending.stop;
   result.error = ending.error;
   result.pending.clear();
-  if (ending.status == RunStatus::parked) result.pending = pending_of(run);
+  if (ending.status == RunStatus::parked) result.pending = pending_at_end(run);
   return result;
 }
 

@@ -90,7 +90,7 @@ TEST_F(Config, WhatIsWrongIsNamedWithItsPlaceAndItsNeighbour) {
       {"[retry]\nmultiplier = 0.5\n", "config.toml:2: retry.multiplier", "from 1"},
       {"[retry]\ninitial_ms = 100000000\n", "config.toml:2: retry.initial_ms", "a day"},
       {"[retry]\natempts = 1\n", "config.toml:2: \"retry.atempts\"", "\"retry.attempts\""},
-      {"[permissions]\n", "config.toml:1: \"permissions\"", "config explain"},
+      {"[permision]\n", "config.toml:1: \"permision\"", "config explain"},
       {"a = [\n", "config.toml:1", "TOML"},
       {"\"models[4000000000].id\" = \"x\"\n", "config.toml:1", "is not a key"},
       {"model = \"a/b\"\nmodel = \"a/c\"\n", "config.toml:2", "TOML"},

@@ -314,7 +314,7 @@ TEST_F(RunCommand, AnUnknownFlagIsNamedWithTheNearest) {
   EXPECT_TRUE(has(ran.err, "--modle"));
   EXPECT_TRUE(has(ran.err, "did you mean --model?"));
   EXPECT_TRUE(has(tug({"--max-turn=3", "go on"}).err, "did you mean --max-turns?"));
-  for (const char* later : {"--base-url", "--permission-mode", "--mcp-config"})
+  for (const char* later : {"--base-url", "--mcp-config"})
     EXPECT_EQ(tug({"run", later, "x", "go"}).exit, 2) << later;
 }
 

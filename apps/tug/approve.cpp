@@ -1,0 +1,148 @@
+// tug approve RUN
+#include <algorithm>
+#include <memory>
+
+#include "amounts.h"
+#include "approval_text.h"
+#include "commands.h"
+#include "core/try.h"
+#include "drive.h"
+#include "go_on.h"
+#include "tug/agent/fold.h"
+
+namespace tug::cli {
+namespace {
+
+struct ApproveRequest {
+  GoOnRequest run;
+  std::vector<std::string> calls;
+  bool deny = false;
+  std::string reason;
+  std::optional<std::string> edit;  // JSON
+  bool always = false;
+  std::string pattern;
+};
+
+Result<void> check_request(const ApproveRequest& request) {
+  const bool changes = request.edit || request.always || !request.pattern.empty();
+  if (request.deny && changes) {
+    return fail(ErrorKind::invalid,
+                "--deny stands beside --edit, --always or --pattern, which are for what is allowed",
+                "leave one of them out");
+  }
+  return {};
+}
+
+std::string ids_of(const std::vector<PendingApproval>& pending) {
+  std::string ids;
+  for (const PendingApproval& call : pending) ids += (ids.empty() ? "" : ", ") + call.call.text();
+  return ids;
+}
+
+// The calls that are meant: all that wait, or those that --call names.
+Result<std::vector<PendingApproval>> meant(const ApproveRequest& request,
+                                           const std::vector<PendingApproval>& pending) {
+  if (request.calls.empty()) return pending;
+  std::vector<PendingApproval> some;
+  for (const std::string& id : request.calls) {
+    const std::size_t before = some.size();
+    std::ranges::copy_if(pending, std::back_inserter(some),
+                         [&id](const PendingApproval& call) { return call.call.text() == id; });
+    if (some.size() == before) {
+      return fail(ErrorKind::invalid, "--call " + id + ": no such call waits for approval",
+                  "these wait: " + ids_of(pending));
+    }
+    if (some.size() > before + 1) {
+      return fail(ErrorKind::invalid, "--call " + id + ": it waits in two runs of the tree",
+                  "decide about all of them: leave --call out");
+    }
+  }
+  return some;
+}
+
+Result<std::vector<Decision>> decisions(const ApproveRequest& request,
+                                        const std::vector<PendingApproval>& pending) {
+  TUG_TRY(calls, meant(request, pending));
+  std::optional<Json> arguments;
+  if (request.edit) {
+    if (calls.size() != 1) {
+      return fail(ErrorKind::invalid,
+                  "--edit is for one call, and " + std::to_string(calls.size()) + " are meant",
+                  "name it with --call: " + ids_of(calls));
+    }
+    auto read = parse_json(*request.edit);
+    if (!read) return Failure(read.error().within("--edit").with_fix("give an object of JSON"));
+    arguments = *std::move(read);
+  }
+  std::vector<Decision> all;
+  for (const PendingApproval& call : calls) {
+    Decision decision = Decision::approve(call.call);
+    decision.approved = !request.deny;
+    decision.reason = request.reason;
+    decision.arguments = arguments;
+    const bool stands = request.always || !request.pattern.empty();
+    decision.scope = stands ? GrantScope::tree : GrantScope::once;
+    decision.pattern = request.pattern;
+    decision.run = call.run;
+    decision.digest = call.digest;
+    all.push_back(std::move(decision));
+  }
+  return all;
+}
+
+Result<std::vector<PendingApproval>> pending_of(const GoOn& found) {
+  const RunId& root = found.root.who->run_id;
+  TUG_TRY(folded, fold_root(*found.store, root));
+  const RunResult& result = folded.runs.front().result;
+  if (!result.pending.empty()) return result.pending;
+  return fail(ErrorKind::invalid, "no call of run " + short_id(root) + " waits for approval",
+              "`tug show " + short_id(root) + "` says how it stands");
+}
+
+int approve(const Options& options, const ApproveRequest& request) {
+  if (auto fine = check_request(request); !fine) return report(options, fine.error(), unusable);
+  auto found = find_root(options, request.run);
+  if (!found) return report(options, found.error(), unusable);
+  auto pending = pending_of(*found);
+  if (!pending) return report(options, pending.error(), unusable);
+  auto decided = decisions(request, *pending);
+  if (!decided) return report(options, decided.error(), unusable);
+  auto session = session_of(options, request.run, *found);
+  if (!session) return report(options, session.error(), unusable);
+  return drive(options, *session, [&](Harness& harness, RunOptions run_options) {
+    return harness.approve(found->root.who->run_id, *decided, std::move(run_options));
+  });
+}
+
+// Here --deny is a decision, not a pattern.
+std::vector<Flag> flags_of_a_run(RunFlags& flags) {
+  std::vector<Flag> all = run_flags(flags);
+  std::erase_if(all, [](const Flag& flag) { return std::string_view(flag.names) == "--deny"; });
+  return all;
+}
+
+}  // namespace
+
+Command approve_command(Options& options) {
+  auto request = std::make_shared<ApproveRequest>();
+  return {
+      .name = "approve",
+      .summary = "Decide about the calls that a run waits with, and go on",
+      .examples =
+          "  tug approve last\n"
+          "  tug approve 4k2m9x --call c1 --deny --reason \"not in this folder\"\n",
+      .flags =
+          std::vector<Flag>{
+              run_word(request->run),
+              {"--call", "ID", "Only this one; may be given again", &request->calls},
+              {"--deny", nullptr, "Refuse instead of allowing", &request->deny},
+              {"--reason", "TEXT", "Told to the model when it is refused", &request->reason},
+              {"--edit", "JSON", "Run it with these arguments instead", &request->edit},
+              {"--always", nullptr, "And every further call of the tool in this run",
+               &request->always},
+              {"--pattern", "PATTERN", "And every further call that matches", &request->pattern}} +
+          flags_of_a_run(request->run.flags) + common_flags(options),
+      .run = [request, &options] { return approve(options, *request); }};
+}
+
+}  // namespace tug::cli
