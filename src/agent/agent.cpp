@@ -33,8 +33,9 @@ std::unique_ptr<LaunchBelow> launch_of(AgentCorePtr agent, std::string input, bo
 
 Task<Result<ToolResult>> call_agent(std::shared_ptr<const AgentCore> agent, Context ctx,
                                     Json args) {
-  const auto harness = agent->harness.lock();
-  if (!harness) co_return result_for_model(agent->name, gone(), ctx);
+  // A tool may be kept longer than the harness that made it.
+  const auto harness = agent ? agent->harness.lock() : nullptr;
+  if (!harness) co_return result_for_model(ctx.tool()->name, gone(), ctx);
   auto launch = launch_of(agent, prompt_of(agent->config, args), agent->config.fork);
   auto running = harness->run_below(ctx, std::move(launch));
   const std::unique_ptr<RunResult> result = co_await std::move(running);

@@ -216,6 +216,17 @@ TEST(SubagentCases, AHandleIsOfNoUseOnceItsHarnessIsGone) {
   EXPECT_TRUE(result.error);
 }
 
+TEST(SubagentCases, TheToolOfAnAgentWhoseHarnessIsGoneAnswersWithAnError) {
+  Rig rig(scripted(one_errand()));
+  {
+    Rig other(scripted({says("never")}));
+    rig.harness->tool(other.harness->agent("helper", "Helps.").tool());
+  }
+  const RunResult result = rig.run("go");
+  EXPECT_EQ(result.text, "done");
+  EXPECT_FALSE(result.tool_calls.at(0).result.ok);
+}
+
 // --- lineage -------------------------------------------------------------------------------
 
 TEST(SubagentCases, EveryLevelKnowsItsRootItsParentAndTheCallThatStartedIt) {
