@@ -154,5 +154,51 @@ TEST(BackgroundCases, OneThatWaitsForApprovalParksTheTreeOnceItsParentHasNothing
   EXPECT_EQ(paid, 1);
 }
 
+// --- while the parent waits for it to end ----------------------------------------------------
+
+// The parent has answered at 100 ms, the child goes on at 300 and is done at 400.
+struct Joining {
+  Joining()
+      : model(recording(
+            scripted({by("main", calls("begin")), by("helper", naps(300)),
+                      by("main", after_ms(100, says("done"))),
+                      by("helper", after_ms(100, says("gold"))), by("main", says("done again"))}))),
+        rig(model),
+        beside((give_nap(rig), rig)) {
+    run = start_on(rig, "go", {.steering = SteeringPolicy::allow_all()});
+    rig.engine->advance(milliseconds(200));
+    EXPECT_FALSE(run.ended());
+    EXPECT_EQ(model->requests().size(), 3u);
+  }
+  std::shared_ptr<testkit::RecordingModel> model;
+  Rig rig;
+  Beside beside;
+  tug::Run run;
+};
+
+TEST(BackgroundCases, WordsThatComeWhileAParentWaitsForItsChildrenAreAnswered) {
+  for (const Steer& command : {Steer::inject("and you?"), Steer::follow_up("and you?")}) {
+    Joining joining;
+    joining.run.steer(command);
+    const RunResult result = joining.run.wait();
+    EXPECT_EQ(result.text, "done again") << name_of(command.kind);
+    EXPECT_EQ(texts_of(result.messages),
+              (Trace{"go", "(begin)", "[begun]", "done", "and you?", "done again"}));
+    expect_journal_says(*joining.rig.store, result);
+  }
+}
+
+TEST(BackgroundCases, APauseThatComesWhileAParentWaitsForItsChildrenHoldsThem) {
+  Joining joining;
+  joining.run.steer(Steer::pause("lunch"));
+  const RunResult parked = joining.run.wait();
+  EXPECT_EQ(parked.stop, StopReason::paused);
+  EXPECT_EQ(joining.model->requests().size(), 3u) << "the child has not asked again";
+  const RunResult result = resume_on(joining.rig, parked);
+  EXPECT_EQ(result.text, "done");
+  EXPECT_EQ(joining.model->requests().size(), 4u);
+  expect_journal_says(*joining.rig.store, result);
+}
+
 }  // namespace
 }  // namespace tug

@@ -99,8 +99,12 @@ void enqueue(LiveRun& run, SteerBatch batch) {
     return;
   }
   run.commands.push_back(std::move(batch));
-  // A run that waits for its calls hears at once: what it holds below it must not run on.
-  if (run.state.phase == Phase::running) drain(run, Drain::everything);
+  // A run that waits for its children hears at once: what it holds must not run on.
+  if (run.state.phase == Phase::running) {
+    drain(run, Drain::everything);
+  } else if (run.joining) {
+    drain(run, Drain::control_only);
+  }
   run.wake();
 }
 
