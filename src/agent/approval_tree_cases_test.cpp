@@ -268,5 +268,61 @@ TEST(ApprovalTreeCases, LimitsOfTheTreeCountOverThePause) {
   EXPECT_EQ(model->requests().size(), 3u) << "and then nobody is asked any more";
 }
 
+// --- children that code calls ----------------------------------------------------------------
+
+// A tool that sends the agent to buy, and says what it came to.
+void give_errand(Rig& rig, Effect effect, int& sent) {
+  const Agent helper = rig.harness->agent("left", "One.");
+  rig.harness->tool("errand", "Sends somebody",
+                    [helper, &sent](const Context& ctx) -> Task<std::string> {
+                      ++sent;
+                      auto running = helper.run(ctx, "buy");
+                      const RunResult result = co_await std::move(running);
+                      co_return "it says: " + result.text;
+                    },
+                    {.effect = effect});
+}
+
+TEST(ApprovalTreeCases, AToolThatMayRunAgainGoesOnWithTheChildItCalled) {
+  auto model = recording(scripted({by("main", calls("errand")), by("left", pays(1)),
+                                   by("left", says("bought")), by("main", says("done"))}));
+  Rig rig(model);
+  Till till(rig);
+  int sent = 0;
+  give_errand(rig, Effect::pure, sent);
+  const RunResult parked = run_on(rig, "go");
+  expect_parked(rig, parked);
+  EXPECT_EQ(parked.pending.at(0).agent, "left");
+  const RunResult result = approve_on(rig, parked, all_yes(parked));
+  EXPECT_EQ(result.text, "done");
+  EXPECT_EQ(result.tool_calls.at(0).result.content, "it says: bought");
+  EXPECT_EQ(sent, 2) << "the call was made again";
+  EXPECT_EQ(rig.seen->count(Kind::run_started), 2u) << "and its child was not";
+  EXPECT_EQ(till.paid, std::vector<int>{1});
+  EXPECT_EQ(model->requests().size(), 4u);
+  expect_journal_says(*rig.store, result);
+}
+
+TEST(ApprovalTreeCases, BelowAToolThatMayNotRunAgainNobodyCanBeAskedUnlessTheyAreThere) {
+  for (const OnAsk on_ask : {OnAsk::park, OnAsk::wait}) {
+    Rig rig(scripted({by("main", calls("errand")), by("left", pays(1)), by("left", says("so")),
+                      by("main", says("done"))}));
+    Till till(rig);
+    int sent = 0;
+    give_errand(rig, Effect::at_most_once, sent);
+    tug::Run run = start_on(rig, "go", {.permissions = Permissions{.on_ask = on_ask}});
+    rig.engine->advance(milliseconds(100));
+    if (on_ask == OnAsk::wait) {
+      ASSERT_EQ(run.pending().size(), 1u);
+      EXPECT_TRUE(run.approve(decide_all(run.pending(), /*approved=*/true)));
+    }
+    const RunResult result = run.wait();
+    EXPECT_EQ(result.text, "done");
+    EXPECT_EQ(sent, 1) << "never again";
+    EXPECT_EQ(till.paid.size(), on_ask == OnAsk::wait ? 1u : 0u);
+    EXPECT_EQ(rig.seen->count(Kind::tool_denied), on_ask == OnAsk::wait ? 0u : 1u);
+  }
+}
+
 }  // namespace
 }  // namespace tug
