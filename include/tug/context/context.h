@@ -309,6 +309,8 @@ class Context : public ConstContext {
   // the window is shared by all nodes of the run.
   void set_turn(std::uint32_t turn) const noexcept;
   void set_window(ContextWindow window) const;
+  // An object; replaces what is of this node alone.
+  void set_metadata(Json metadata) const;
   // Of a run that is taken up again: what was remembered before.
   void set_resumed(Json remembered) const;
   // For re-resolving a definition whose search path changed.
