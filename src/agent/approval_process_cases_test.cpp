@@ -66,7 +66,7 @@ TEST(ApprovalProcessCases, ARunThatWaitsInOneProcessIsDecidedAboutInAnother) {
   EXPECT_EQ(wrong.error->kind(), ErrorKind::invalid) << to_string(*wrong.error);
   const RunResult sent = second.harness->approve(run.id(), decide_all(pending, true)).wait();
   ASSERT_TRUE(sent.error);
-  EXPECT_TRUE(contains(sent.error->message(), "sent")) << to_string(*sent.error);
+  ASSERT_TRUE(contains(sent.error->message(), "sent")) << to_string(*sent.error);
   const RunResult result = run.wait();
   EXPECT_EQ(result.text, "done");
   EXPECT_EQ(first.paid, 5);
