@@ -295,6 +295,23 @@ TEST(ApprovalRuleCases, ARunThatWaitsCanBeCancelledAndPaused) {
   }
 }
 
+TEST(ApprovalRuleCases, CodeOnTheLoopOfTheRunDecidesWithoutBlockingIt) {
+  Rig rig(scripted({calls({{"a", "pay", sum(5)}, {"b", "boss", "{}"}}), says("done")}));
+  Till till(rig);
+  tug::Run run;
+  rig.harness->tool("boss", "Decides", [&](const Context&) -> Task<std::string> {
+    auto deciding = run.approve_async(decide_all(run.pending(), true));
+    const Result<void> decided = co_await std::move(deciding);
+    co_return decided ? "agreed" : to_string(decided.error());
+  });
+  run = start_on(rig, "go", {.permissions = Permissions{.hold = HoldScope::call}});
+  const RunResult result = run.wait();
+  EXPECT_EQ(result.text, "done");
+  EXPECT_EQ(result.tool_calls.at(1).result.content, "agreed");
+  EXPECT_EQ(till.paid, std::vector<int>{5});
+  EXPECT_EQ(rig.seen->count(Kind::run_paused), 0u);
+}
+
 // Says when somebody is asked.
 class Bell final : public Sink {
  public:

@@ -169,6 +169,41 @@ TEST(SteeringTreeCases, ACommandForAChildCancelsItAlone) {
   EXPECT_TRUE(result.tool_calls.at(1).result.ok);
 }
 
+// Tells the run something as soon as a call has begun, from inside the record of that.
+class Interjects final : public Sink {
+ public:
+  void on_event(const Event& event) override {
+    if (event.kind == Kind::tool_started && event.data["tool"].as_string() == "nap") {
+      run.node(event.who->run_id).steer(Steer::inject("now"));
+      run.steer(Steer::inject("at last"));
+    }
+  }
+  tug::Run run;
+};
+
+TEST(SteeringTreeCases, AnObserverSteersFromInsideAnEventAndNothingGetsOutOfOrder) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    Rig rig(
+        scripted(
+            {by("main", calls({{"a", "left", R"({"input":"l"})"}, {"b", "nap", R"({"ms":5})"}})),
+             by("left", naps(5)), by("left", says("left done")), by("main", says("done"))}),
+        seed);
+    give_nap(rig);
+    rig.harness->agent("left", "One.");
+    auto observer = std::make_shared<Interjects>();
+    RunOptions options = steerable();
+    options.observers = {observer, rig.seen};
+    observer->run = rig.harness->start("go", options);
+    const RunResult result = observer->run.wait();
+    observer->run = {};
+    EXPECT_EQ(result.text, "done") << "seed " << seed;
+    expect_gap_free(*rig.seen);
+    expect_journal_says(*rig.store, result);
+    EXPECT_EQ(std::ranges::count(texts_of(result.messages), "at last"), 2) << "seed " << seed;
+    for (const FoldedRun& run : folded(rig, result.id).runs) expect_legal(run.result.messages);
+  }
+}
+
 // C4: what the root permits holds for the whole tree, whoever is addressed.
 TEST(SteeringTreeCases, ThePolicyOfTheRootIsThatOfEveryNodeForItsOwner) {
   AgentConfig generous;
