@@ -230,7 +230,9 @@ std::string changed_since(const LiveRun& run, const OpenCall& open) {
   if (checked->args != open.asked->args) return "the tool takes other arguments now";
   const Judgement now = judge_call(run, *tool, open.asked->args);
   if (now.verdict == Judgement::Verdict::deny) return now.reason;
-  if (now.verdict == Judgement::Verdict::allow && !now.by_choice) {
+  // Somebody may have put arguments in their place that would not have been asked about.
+  const Judgement then = judge_call(run, *tool, open.asked->asked);
+  if (then.verdict == Judgement::Verdict::allow && !then.by_choice) {
     return "\"" + open.call.tool +
            "\" does not require approval any more: it is not what was asked "
            "about";

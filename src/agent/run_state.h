@@ -40,8 +40,9 @@ struct OpenAttempt {
 
 // A call that somebody is asked about.
 struct AskedCall {
-  Json args;  // as it would be started with
-  std::string digest;
+  Json args;                // as it would be started with
+  Json asked;               // as it was asked about
+  std::string digest;       // of `args`
   std::string reason;       // why it asks
   bool holds_batch = true;  // nothing of its turn starts before it is decided
   std::optional<bool> approved;

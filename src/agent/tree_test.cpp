@@ -87,6 +87,27 @@ TEST(Tree, ParksWithEveryPendingCallOfEveryNodeAndGoesOnWhereItStood) {
   ASSERT_TRUE(verify_root(*office.store, whole.root));
 }
 
+TEST(Tree, ArgumentsPutInTheirPlaceNeedNotBeOnesThatAreAskedAbout) {
+  ScriptTurn pays = testkit::calls("pay", R"({"text":"5000"})");
+  Rig rig(testkit::scripted({pays, testkit::says("done")}));
+  std::vector<std::string> paid;
+  rig.harness->inline_tool("pay", "Pays",
+                           [&paid](const Words& words) {
+                             paid.push_back(words.text);
+                             return "paid";
+                           },
+                           {.checks = {.approve_when = [](const Json& args) {
+                              return args["text"].as_string() == "5000";
+                            }}});
+  const RunResult parked = rig.run("go");
+  ASSERT_EQ(parked.pending.size(), 1u);
+  Decision decision = Decision::approve(parked.pending[0].call);
+  decision.arguments = Json::object({{"text", "50"}});
+  const RunResult result = rig.harness->approve(parked.root, {decision}).wait();
+  EXPECT_EQ(result.text, "done");
+  EXPECT_EQ(paid, std::vector<std::string>{"50"});
+}
+
 TEST(Tree, WhatADecisionFreesRunsAtOnceWhileTheRootIsAlive) {
   Office office(nullptr, {.on_ask = OnAsk::wait});
   tug::Run run = office.harness->start("pay the bills");
