@@ -122,7 +122,10 @@ class HarnessCore : public std::enable_shared_from_this<HarnessCore> {
                                         std::unique_ptr<RootRun> root);
   Task<Result<std::unique_ptr<Opened>>> open_fresh(RunId id, Launch& launch);
   Task<Result<std::unique_ptr<Opened>>> open_again(Launch& launch);
+  // Into the inbox of a root.
+  Task<Result<void>> send(RunId root, std::string command, std::string sender);
   // The result of a root that waits for approvals and is given none; nothing when it can go on.
+  // Decisions for one that is under way elsewhere are sent there, which is an error here.
   Task<Result<std::optional<RunResult>>> stays_parked(Launch& launch);
   struct BelowRun;
   struct BelowResult {

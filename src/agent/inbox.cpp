@@ -55,6 +55,12 @@ std::string follow_up_command(const RunId& root, std::string prompt) {
                     {"steer", Json::array({to_json(Steer::follow_up(std::move(prompt)))})}}));
 }
 
+std::string approve_command(const std::vector<Decision>& decisions) {
+  Json list = Json::array();
+  for (const Decision& decision : decisions) list.push_back(to_json(decision));
+  return print_json(Json::object({{"approve", std::move(list)}}));
+}
+
 void hear(LiveRun& root, const std::vector<InboxCommand>& commands) {
   for (const InboxCommand& command : commands) {
     if (root.state.ending || !root.tree.heard.insert(command.id).second) continue;

@@ -11,6 +11,7 @@
 #include "agent/run.h"
 #include "core/try.h"
 #include "tug/core/codec.h"
+#include "tug/io/process_identity.h"
 
 namespace tug::detail {
 namespace {
@@ -157,35 +158,58 @@ Task<Result<std::unique_ptr<HarnessCore::Opened>>> HarnessCore::open_fresh(RunId
   co_return std::move(made);
 }
 
-Task<Result<std::optional<RunResult>>> HarnessCore::stays_parked(Launch& launch) {
-  auto folding = engine_->offload(
-      "looking at a run",
-      [store = store_, from = launch.from](std::stop_token) -> Result<std::optional<TreeFold>> {
-        TUG_TRY(info, store->info(from));
-        if (info.status != RootStatus::parked) return std::optional<TreeFold>();
-        TUG_TRY(fold, fold_tree(*store, from));
-        return std::optional<TreeFold>(std::move(fold));
+namespace {
+
+// A root as the journal has it; its runs where somebody may be asked about their calls.
+struct Standing {
+  RootInfo info;
+  std::optional<TreeFold> fold;
+};
+
+bool is_elsewhere(const RootInfo& info) {
+  return info.status == RootStatus::running && info.owner && is_alive(info.owner->process);
+}
+
+}  // namespace
+
+Task<Result<void>> HarnessCore::send(RunId root, std::string command, std::string sender) {
+  auto sending = engine_->offload(
+      "sending a command",
+      [store = store_, root, command, sender, now = engine_->wall()](std::stop_token) {
+        return store->send(root, {.command = command, .sender = sender, .created = now});
       },
       {});
-  TUG_CO_TRY(fold, co_await std::move(folding));
+  Result<void> sent = co_await std::move(sending);
+  co_return sent;
+}
+
+Task<Result<std::optional<RunResult>>> HarnessCore::stays_parked(Launch& launch) {
+  auto folding = engine_->offload("looking at a run",
+                                  [store = store_, from = launch.from,
+                                   decides = launch.decides](std::stop_token) -> Result<Standing> {
+                                    TUG_TRY(info, store->info(from));
+                                    if (info.status != RootStatus::parked && !decides)
+                                      return Standing{info, {}};
+                                    TUG_TRY(fold, fold_tree(*store, from));
+                                    return Standing{info, std::move(fold)};
+                                  },
+                                  {});
+  TUG_CO_TRY(standing, co_await std::move(folding));
+  const std::optional<TreeFold>& fold = standing.fold;
   if (launch.decides) {
-    if (!fold) {
-      co_return fail(ErrorKind::invalid,
-                     "run " + launch.from.text() + " is not parked: nothing waits for approval",
-                     "`tug show` says how it stands");
-    }
     TUG_CO_TRY(fit, rulings_on(*fold, launch.decisions));
-    co_return std::nullopt;
+    if (!is_elsewhere(standing.info)) co_return std::nullopt;
+    auto sending = send(launch.from, approve_command(launch.decisions), "owner");
+    TUG_CO_TRY(sent, co_await std::move(sending));
+    co_return fail(ErrorKind::denied,
+                   "run " + launch.from.text() +
+                       " is under way in another process: the decisions were sent there",
+                   "`tug show " + launch.from.text() + "` says what became of them");
   }
   if (!fold || fold->root().pending.empty()) co_return std::nullopt;
   if (!launch.prompt.empty()) {
-    auto sending = engine_->offload(
-        "keeping a prompt",
-        [store = store_, from = launch.from, now = engine_->wall(),
-         text = follow_up_command(launch.from, launch.prompt)](std::stop_token) {
-          return store->send(from, {.command = text, .sender = "prompt", .created = now});
-        },
-        {});
+    TUG_CO_TRY(words, steer_from(to_json(Steer::follow_up(launch.prompt))));
+    auto sending = send(launch.from, follow_up_command(launch.from, launch.prompt), "prompt");
     TUG_CO_TRY(sent, co_await std::move(sending));
   }
   co_return result_of(fold->root());

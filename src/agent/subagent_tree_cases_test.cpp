@@ -134,6 +134,20 @@ TEST(SubagentCases, WhatTheCallerMayNotDoTheChildMayNotEither) {
   EXPECT_EQ(denied->who->agent, "helper");
 }
 
+TEST(SubagentCases, WhatTheCallerIsAskedAboutTheChildIsAskedAboutToo) {
+  Rig rig(scripted({by("main", asks("helper", "dig")), by("helper", calls("look")),
+                    by("helper", says("gold")), by("main", says("done"))}));
+  give_look(rig);
+  rig.harness->agent("helper", "Helps.");
+  const RunResult parked =
+      run_on(rig, "go", {.permissions = Permissions{.mode = PermissionMode::ask}});
+  ASSERT_EQ(parked.stop, StopReason::approval_required);
+  EXPECT_EQ(parked.pending.at(0).agent, "helper");
+  const RunResult result =
+      rig.harness->approve(parked.root, decide_all(parked.pending, /*approved=*/true)).wait();
+  EXPECT_EQ(result.text, "done") << "also in the segment after";
+}
+
 TEST(SubagentCases, PermissionsOfAnAgentAreItsOwn) {
   AgentConfig config;
   config.permissions = Permissions{.deny = {"look"}};
