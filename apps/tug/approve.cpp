@@ -1,12 +1,14 @@
 // tug approve RUN
 #include <algorithm>
 #include <memory>
+#include <span>
 
 #include "approval_text.h"
 #include "commands.h"
 #include "core/try.h"
 #include "drive.h"
 #include "go_on.h"
+#include "table.h"
 #include "tug/agent/fold.h"
 
 namespace tug::cli {
@@ -92,10 +94,36 @@ Result<std::vector<Decision>> decisions(const ApproveRequest& request,
 Result<std::vector<PendingApproval>> pending_of(const GoOn& found) {
   const RunId& root = found.root.who->run_id;
   TUG_TRY(folded, fold_root(*found.store, root));
-  const RunResult& result = folded.runs.front().result;
-  if (!result.pending.empty()) return result.pending;
+  // One that is parked lists those of the whole tree itself.
+  std::vector<PendingApproval> pending = folded.runs.front().result.pending;
+  if (found.root.status != RootStatus::parked) {
+    for (const FoldedRun& run : std::span(folded.runs).subspan(1)) {
+      const std::vector<PendingApproval>& below = run.result.pending;
+      pending.insert(pending.end(), below.begin(), below.end());
+    }
+  }
+  if (!pending.empty()) return pending;
   return fail(ErrorKind::invalid, "no call of run " + short_id(root) + " waits for approval",
               "`tug show " + short_id(root) + "` says how it stands");
+}
+
+// Into the inbox of a run that is not parked: whoever runs it, or takes it up again, looks there.
+Result<void> send(const GoOn& found, const std::vector<Decision>& decided) {
+  Json list = Json::array();
+  for (const Decision& decision : decided) list.push_back(to_json(decision));
+  const Json command = Json::object({{"approve", std::move(list)}});
+  return found.store->send(found.root.who->run_id,
+                           {.command = print_json(command), .sender = "owner", .created = now()});
+}
+
+int tell_sent(const Options& options, const GoOn& found, std::size_t count) {
+  if (options.json()) {
+    print(print_json(Json::object({{"run_id", found.root.who->run_id.text()}, {"sent", count}})) +
+          "\n");
+  }
+  notice("run " + short_id(found.root.who->run_id) + " is under way in another process: " +
+         (count == 1 ? "the decision was" : std::to_string(count) + " decisions were") + " sent");
+  return ok;
 }
 
 int approve(const Options& options, const ApproveRequest& request) {
@@ -106,10 +134,18 @@ int approve(const Options& options, const ApproveRequest& request) {
   if (!pending) return report(options, pending.error(), unusable);
   auto decided = decisions(request, *pending);
   if (!decided) return report(options, decided.error(), unusable);
+  const bool parked_now = found->root.status == RootStatus::parked;
+  if (!parked_now) {
+    if (auto sent = send(*found, *decided); !sent) return report(options, sent.error(), unusable);
+    const std::optional<Owner>& owner = found->root.owner;
+    if (owner && is_alive(owner->process)) return tell_sent(options, *found, decided->size());
+  }
   auto session = session_of(options, request.run, *found);
   if (!session) return report(options, session.error(), unusable);
   return drive(options, *session, [&](Harness& harness, RunOptions run_options) {
-    return harness.approve(found->root.who->run_id, *decided, std::move(run_options));
+    const RunId& root = found->root.who->run_id;
+    return parked_now ? harness.approve(root, *decided, std::move(run_options))
+                      : harness.resume(root, {}, std::move(run_options));
   });
 }
 
