@@ -128,7 +128,8 @@ void fork_child(benchmark::State& state) {
     const ModelPtr waits = testkit::slow(std::chrono::hours(1), testkit::says("late"));
     Harness harness = harness_with(std::move(turns), waits);
     harness.inline_tool("noop", "Does nothing", [] { return "done"; }, {.effect = Effect::pure});
-    const Agent half = harness.agent("half", "Goes its own way.", {.model = waits->profile().id(), .fork = fork});
+    const Agent half =
+        harness.agent("half", "Goes its own way.", {.model = waits->profile().id(), .fork = fork});
     const auto split = [&](Context ctx) -> Task<std::string> {
       const std::size_t heap = mallinfo2().uordblks;
       const double before = cpu_seconds();

@@ -1,4 +1,5 @@
 #include "approval_prompt.h"
+#include "amounts.h"
 
 #include <poll.h>
 #include <unistd.h>

@@ -3,6 +3,7 @@
 #include <memory>
 #include <span>
 
+#include "amounts.h"
 #include "approval_text.h"
 #include "commands.h"
 #include "core/try.h"

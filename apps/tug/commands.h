@@ -11,6 +11,7 @@ Command run_command(Options& options);
 Command resume_command(Options& options);
 Command approve_command(Options& options);
 Command fork_command(Options& options);
+Command steer_command(Options& options);
 Command runs_command(Options& options);
 Command show_command(Options& options);
 Command replay_command(Options& options);

@@ -8,8 +8,10 @@
 #include <cstdlib>
 #include <memory>
 
+#include "agent_files.h"
 #include "command.h"
 #include "core/try.h"
+#include "schema_input.h"
 #include "settings.h"
 #include "toml_file.h"
 #include "tug/agent/options.h"
@@ -60,6 +62,9 @@ void set_built_in(Config& config) {
       {"limits.tool_retries", kDefaultToolRetries},
       {"output.mode", name_of(OutputMode::automatic)},
       {"output.retries", kDefaultOutputRetries},
+      {"steering.allow", to_json(SteeringPolicy::allow_all())},
+      {"subagents.enabled", true},
+      {"subagents.background", false},
       {"workspace.root", "."}};
   for (const auto& [key, value] : built_in) config.settings[key].value = value;
   set_built_in_retry(config);
@@ -121,26 +126,74 @@ Error unfit(const Error& error, const std::string& fix) {
   return error.fix().empty() ? error.with_fix(fix) : error;
 }
 
+bool is_schema(std::string_view key) {
+  const KeyInfo* info = find_key(key);
+  return info && info->shape == KeyInfo::Shape::schema;
+}
+
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == path.npos ? "./" : path.substr(0, slash + 1);
+}
+
+// The keys of one file. Where the file itself is a row ("agents[0]."), its keys are said without
+// it, and a list may be written as words with commas.
+struct FileKeys {
+  const std::string& path;
+  std::string_view row;
+
+  Result<Json> value_of(const KeyInfo& info, const Json& value) const {
+    if (info.shape == KeyInfo::Shape::words && value.is_string() && !row.empty())
+      return value_from_text(info, value.as_string());
+    TUG_TRY(checked, check_value(info, value));
+    if (info.shape != KeyInfo::Shape::schema) return checked;
+    return schema_value(checked, folder_of(path));
+  }
+
+  Result<void> add_to(Config& config, const std::vector<ConfigEntry>& entries) const {
+    LayerOf layer(config);
+    std::map<std::string, std::size_t, std::less<>> rows_below;
+    for (const ConfigEntry& entry : entries) {
+      const std::string key = std::string(row) + entry.key;
+      const std::string place = path + ":" + std::to_string(entry.line);
+      const KeyInfo* info = find_key(key);
+      const bool no_rows = entry.value.is_array() && entry.value.empty() && is_row_list(key);
+      if (!info && no_rows) continue;
+      const bool nothing = entry.value.is_object() && entry.value.empty();
+      if (!info && nothing && is_section(key)) continue;
+      if (!info) {
+        return fail(ErrorKind::invalid, place + ": \"" + entry.key + "\" is not a key",
+                    nearest_key(key, row));
+      }
+      auto value = value_of(*info, entry.value);
+      if (!value) {
+        return Failure(unfit(value.error(), "change the value of " + entry.key)
+                           .within(place + ": " + entry.key));
+      }
+      const std::string list(list_of(key));
+      auto below = rows_below.find(list);
+      if (below == rows_below.end()) below = rows_below.emplace(list, config.rows(list)).first;
+      TUG_TRY(added, layer.set(renumbered(key, below->second), *value, place));
+    }
+    return {};
+  }
+};
+
 Result<void> add_file(Config& config, const std::string& path) {
-  TUG_TRY(entries, read_toml(path));
-  LayerOf layer(config);
-  std::map<std::string, std::size_t, std::less<>> rows_below;
-  for (TomlEntry& entry : entries) {
-    const std::string place = path + ":" + std::to_string(entry.line);
-    const KeyInfo* info = find_key(entry.key);
-    if (!info && is_section(entry.key) && entry.value.is_object() && entry.value.empty()) continue;
-    if (!info) {
-      return fail(ErrorKind::invalid, place + ": \"" + entry.key + "\" is not a key",
-                  nearest_key(entry.key));
+  TUG_TRY(entries, read_toml(path, is_schema));
+  return FileKeys{path, ""}.add_to(config, entries);
+}
+
+Result<void> add_agent_files(Config& config, const ConfigRequest& request) {
+  constexpr std::string_view kRow = "agents[0].";
+  for (const std::string& given : request.agents) {
+    TUG_TRY(paths, agent_files(given));
+    for (const std::string& path : paths) {
+      TUG_TRY(entries, read_agent_file(path, [&](std::string_view key) {
+                return is_schema(std::string(kRow) + std::string(key));
+              }));
+      TUG_TRY(added, FileKeys(path, kRow).add_to(config, entries));
     }
-    auto value = check_value(*info, entry.value);
-    if (!value) {
-      return Failure(unfit(value.error(), "change the value of " + entry.key)
-                         .within(place + ": " + entry.key));
-    }
-    const std::string list(list_of(entry.key));
-    const auto below = rows_below.try_emplace(list, config.rows(list)).first;
-    TUG_TRY(added, layer.set(renumbered(entry.key, below->second), *value, place));
   }
   return {};
 }
@@ -244,12 +297,19 @@ bool Config::built_in(std::string_view key) const {
 }
 
 std::size_t Config::rows(std::string_view list) const {
+  if (list.empty()) return 0;
+  const std::string first = std::string(list) + "[";
   std::size_t rows = 0;
-  for (const auto& [key, setting] : settings) {
-    if (list.empty() || list_of(key) != list) continue;
-    rows = std::max<std::size_t>(rows, std::stoul(key.substr(list.size() + 1)) + 1);
+  for (auto at = settings.lower_bound(first); at != settings.end(); ++at) {
+    if (!at->first.starts_with(first)) break;
+    rows = std::max<std::size_t>(rows, std::stoul(at->first.substr(first.size())) + 1);
   }
   return rows;
+}
+
+std::string Config::source(std::string_view key) const {
+  const auto found = settings.lower_bound(key);
+  return found == settings.end() ? std::string(key) : found->second.source;
 }
 
 std::vector<std::string> Config::notices() const {
@@ -266,6 +326,7 @@ Result<Config> load_config(const ConfigRequest& request) {
   Config config;
   set_built_in(config);
   TUG_TRY(files, add_files(config, request));
+  TUG_TRY(agents, add_agent_files(config, request));
   TUG_TRY(variables, add_environment(config));
   LayerOf flags(config);
   for (const ConfigRequest::Given& given : request.flags) {

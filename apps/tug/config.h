@@ -25,6 +25,7 @@ struct ConfigRequest {
     Json value;  // a string is read as the key needs it; a list is taken as it is
   };
   std::vector<Given> flags;
+  std::vector<std::string> agents;  // --agents: Markdown files, and folders of them
 };
 
 struct Setting {
@@ -48,7 +49,10 @@ struct Config {
   const Json& value(std::string_view key) const;
   std::string text(std::string_view key) const;
   bool built_in(std::string_view key) const;
-  std::size_t rows(std::string_view list) const;  // rows("models")
+  // rows("models"), rows("agents[0].hooks")
+  std::size_t rows(std::string_view list) const;
+  // "config.toml:3": where a key was set, or the first of a row ("agents[0].").
+  std::string source(std::string_view key) const;
   // What a person should know: files that are there and were not read.
   std::vector<std::string> notices() const;
 };

@@ -7,6 +7,7 @@
 #include <memory>
 #include <stop_token>
 
+#include "amounts.h"
 #include "approval_prompt.h"
 #include "approval_text.h"
 #include "render_stream.h"
@@ -113,7 +114,8 @@ struct Watch {
   bool prompts;
 
   Watch(const Options& options, const Session& session)
-      : status(look_of(options, session.output)),
+      : status(look_of(options, session.output),
+               session.output.no_subagents ? Below::hidden : Below::shown),
         text(status),
         streams_text(!options.json() && isatty(STDOUT_FILENO)),
         verbose(session.output.verbose && !session.output.quiet),
@@ -135,16 +137,12 @@ struct Watch {
     const bool below = event.who && event.who->depth > 0;
     const bool lines = verbose || (hooks && event.kind == Kind::hook_failed);
     if (!lines || (below && !subagents)) return;
-    if (auto line = status.call_line(event)) status.write_line(*line);
+    const std::size_t depth = event.who ? std::min(event.who->depth, 20u) : 0;
+    if (auto line = status.call_line(event)) status.write_line(std::string(2 * depth, ' ') + *line);
   }
 };
 
 }  // namespace
-
-std::string short_id(const RunId& id) {
-  const std::string& text = id.text();
-  return text.size() <= 6 ? text : text.substr(text.size() - 6);
-}
 
 int drive(const Options& options, Session& session,
           const std::function<Run(Harness& harness, RunOptions run)>& begin) {

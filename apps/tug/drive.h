@@ -13,7 +13,4 @@ namespace tug::cli {
 int drive(const Options& options, Session& session,
           const std::function<Run(Harness& harness, RunOptions run)>& begin);
 
-// The last six letters of an id: what `runs` shows.
-std::string short_id(const RunId& id);
-
 }  // namespace tug::cli

@@ -7,12 +7,6 @@
 namespace tug::cli {
 namespace {
 
-// The place of a row, for what is wrong with it.
-std::string source_of(const Config& config, const std::string& row) {
-  const auto first = config.settings.lower_bound(row);
-  return first == config.settings.end() ? row : first->second.source;
-}
-
 std::optional<std::vector<std::string>> words(const Json& list) {
   if (list.is_null()) return std::nullopt;
   std::vector<std::string> names;
@@ -44,15 +38,15 @@ Result<Hook> hook_of(const Config& config, const std::string& row) {
 
 }  // namespace
 
-Result<MiddlewarePtr> configured_hooks(const Config& config) {
+Result<MiddlewarePtr> configured_hooks(const Config& config, const std::string& list) {
   std::vector<Hook> hooks;
-  for (std::size_t i = 0; i < config.rows("hooks"); ++i) {
-    const std::string row = "hooks[" + std::to_string(i) + "].";
+  for (std::size_t i = 0; i < config.rows(list); ++i) {
+    const std::string row = list + "[" + std::to_string(i) + "].";
     auto hook = hook_of(config, row);
-    if (!hook) return Failure(hook.error().within(source_of(config, row)));
+    if (!hook) return Failure(hook.error().within(config.source(row)));
     // Made alone first, so that what is wrong with it is said with its place.
     if (auto fine = make_hooks({*hook}); !fine)
-      return Failure(fine.error().within(source_of(config, row)));
+      return Failure(fine.error().within(config.source(row)));
     hooks.push_back(*std::move(hook));
   }
   if (hooks.empty()) return MiddlewarePtr();

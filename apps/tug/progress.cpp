@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
+#include "amounts.h"
 #include "tug/core/terminal_text.h"
 #include "tug/core/utf8.h"
 
@@ -19,14 +19,6 @@ std::string subject_of(const Json& arguments) {
       return terminal_text(clip_utf8(member.value.as_string(), kSubject));
   }
   return {};
-}
-
-std::string thousands(std::int64_t tokens) {
-  if (tokens < 1000) return std::to_string(tokens);
-  char text[32];
-  const double value = static_cast<double>(tokens) / 1000;
-  std::snprintf(text, sizeof text, value < 10 ? "%.1fk" : "%.0fk", value);
-  return text;
 }
 
 std::string bar(std::int64_t used, std::int64_t most) {
@@ -46,15 +38,24 @@ std::int64_t seconds(Progress::Moment from, Progress::Moment to) {
   return std::chrono::duration_cast<std::chrono::seconds>(to - from).count();
 }
 
-std::string clip_columns(std::string text, std::size_t columns) {
-  if (count_code_points(text) <= columns) return text;
-  std::size_t bytes = 0;
-  for (std::size_t points = 0; bytes < text.size(); ++bytes) {
-    const bool begins = (static_cast<unsigned char>(text[bytes]) & 0xc0) != 0x80;
-    if (begins && points++ == columns) break;
+// "> scout 4k2m9x: find the tests" and "< scout 4k2m9x end_turn (2 turns, 1.2k tokens, 35 ms)".
+std::string run_line(const Event& event) {
+  const std::string who = terminal_text(clip_utf8(event.who->agent, kSubject)) + " " +
+                          terminal_text(short_id(event.who->run_id));
+  const Json& data = event.data;
+  if (event.kind == Kind::run_started || event.kind == Kind::run_resumed) {
+    const std::string_view prompt = data["prompt"].as_string();
+    const std::string_view line = prompt.substr(0, prompt.find('\n'));
+    if (event.kind == Kind::run_resumed) return "> " + who + " goes on";
+    return "> " + who + ": " + terminal_text(clip_utf8(line, kSubject));
   }
-  text.resize(bytes);
-  return text;
+  const Json& result = data["result"];
+  std::string text = "< " + who + " " + terminal_text(data["stop_reason"].as_string()) + " (" +
+                     counted(result["model_calls"].as_int().value_or(0), "turn") + ", " +
+                     thousands(result["usage"]["total_tokens"].as_int().value_or(0)) + " tokens, ";
+  if (auto cost = JsonForm<Cost>::read(result["cost"]); cost && cost->nanos() > 0)
+    text += to_string(*cost) + ", ";
+  return text + duration(result["duration_ms"].as_int().value_or(0)) + ")";
 }
 
 }  // namespace
@@ -88,7 +89,10 @@ void Progress::on_event(const Event& event, Moment now) {
       break;
     case Kind::tool_started:
       calls_[call] = {terminal_text(clip_utf8(event.data["tool"].as_string(), kSubject)),
-                      subject_of(event.data["arguments"]), now};
+                      subject_of(event.data["arguments"]), now, root};
+      break;
+    case Kind::subagent_started:
+      if (const auto agent = calls_.find(call); agent != calls_.end()) agent->second.runs = true;
       break;
     case Kind::tool_completed:
     case Kind::tool_failed:
@@ -107,11 +111,16 @@ std::string Progress::line(Moment now, std::size_t columns) const {
   std::string text(1, kSpinner[static_cast<std::size_t>(ticks) % kSpinner.size()]);
   text += " " + model_;
   if (turn_ > 0) text += "  turn " + std::to_string(turn_);
-  if (!calls_.empty()) {
-    const Call& call = calls_.begin()->second;
-    text += "  " + call.tool;
-    if (calls_.size() > 1) text += " and " + std::to_string(calls_.size() - 1) + " more";
-    text += " " + std::to_string(seconds(call.since, now)) + "s";
+  const Call* first = nullptr;
+  std::size_t own = 0;
+  for (const auto& [id, call] : calls_) {
+    if (!call.of_root) continue;
+    if (own++ == 0) first = &call;
+  }
+  if (first) {
+    text += "  " + first->tool;
+    if (own > 1) text += " and " + std::to_string(own - 1) + " more";
+    text += " " + std::to_string(seconds(first->since, now)) + "s";
   } else if (since_) {
     text += "  " + std::to_string(seconds(*since_, now)) + "s";
   }
@@ -123,7 +132,7 @@ std::string Progress::line(Moment now, std::size_t columns) const {
   return clip_columns(std::move(text), columns);
 }
 
-std::optional<std::string> Progress::call_line(const Event& event) const {
+std::optional<std::string> Progress::call_line(const Event& event, Below below) const {
   const Json& data = event.data;
   const std::string tool = terminal_text(clip_utf8(data["tool"].as_string(), kSubject));
   switch (event.kind) {
@@ -131,6 +140,7 @@ std::optional<std::string> Progress::call_line(const Event& event) const {
     case Kind::tool_failed:
     case Kind::tool_outcome_unknown: {
       const auto ended = ended_.find(std::string(data["call_id"].as_string()));
+      if (ended != ended_.end() && ended->second.runs && below == Below::shown) return std::nullopt;
       std::string line = "* " + tool;
       if (ended != ended_.end() && !ended->second.subject.empty())
         line += " " + ended->second.subject;
@@ -140,6 +150,14 @@ std::optional<std::string> Progress::call_line(const Event& event) const {
       if (event.kind != Kind::tool_completed) line += " failed";
       return line;
     }
+    case Kind::run_started:
+    case Kind::run_resumed:
+    case Kind::run_completed:
+    case Kind::run_failed:
+    case Kind::run_cancelled:
+    case Kind::run_paused:
+      if (!event.who || event.who->depth == 0) return std::nullopt;
+      return run_line(event);
     case Kind::tool_unknown:
       return "* " + tool + ": there is no such tool";
     case Kind::tool_invalid_args:

@@ -12,6 +12,8 @@
 
 namespace tug::cli {
 
+enum class Below : bool { hidden, shown };  // the runs below the root
+
 // A value. Every text it gives is harmless on a terminal.
 class Progress {
  public:
@@ -22,15 +24,18 @@ class Progress {
   // "| script/a.jsonl  turn 2  read 3s  [##--------] 1.2k/32k  $0.0012", at most `columns` wide.
   std::string line(Moment now, std::size_t columns) const;
 
-  // "* read README.md (12 lines, 3 ms)" for an event that ends a call, and for a hook
-  // that failed.
-  std::optional<std::string> call_line(const Event& event) const;
+  // "* read README.md (12 lines, 3 ms)" for an event that ends a call, for a hook that failed, and
+  // for a run below the root that begins or ends. The call of an agent has no line where its run
+  // has some.
+  std::optional<std::string> call_line(const Event& event, Below below) const;
 
  private:
   struct Call {
     std::string tool;
     std::string subject;  // the first text among its arguments
     Moment since;
+    bool of_root = true;
+    bool runs = false;  // an agent: its run says what becomes of it
   };
   void on_window(const Json& window);
 

@@ -2,6 +2,7 @@
 #include <charconv>
 #include <memory>
 
+#include "amounts.h"
 #include "commands.h"
 #include "drive.h"
 #include "go_on.h"

@@ -64,6 +64,9 @@ std::vector<Flag> config_flags(ConfigFlags& flags) {
   list.push_back({"--deny", "PATTERN", "Always refused", &flags.deny});
   list.push_back({"--system-prompt-file", "FILE", "The system prompt, from a file",
                   &flags.system_prompt_file});
+  list.push_back({"--agents", "FILE|DIR",
+                  "An agent as a Markdown file, or a folder of them; may be given again",
+                  &flags.agents});
   list.push_back({"--config", "FILE", "Read this file too, above the others", &flags.file});
   list.push_back(
       {"--bare", nullptr, "Read no configuration of the user or the folder", &flags.bare});
@@ -102,7 +105,7 @@ std::vector<Flag> run_flags(RunFlags& flags) {
 }
 
 Result<ConfigRequest> config_request(const ConfigFlags& flags) {
-  ConfigRequest request{.file = flags.file, .bare = flags.bare};
+  ConfigRequest request{.file = flags.file, .bare = flags.bare, .agents = flags.agents};
   for (const KeyFlag& row : kKeyFlags) {
     const auto given = flags.by_key.find(row.key);
     if (given == flags.by_key.end() || !given->second) continue;

@@ -16,6 +16,7 @@ struct ConfigFlags {
   std::map<std::string, std::optional<std::string>> by_key;
   std::vector<std::string> fallback_models;
   std::vector<std::string> allow, ask, deny;  // patterns
+  std::vector<std::string> agents;            // files, and folders of them
   std::string system_prompt_file;
   std::string file;
   bool bare = false;

@@ -2,9 +2,10 @@
 #include <charconv>
 #include <memory>
 
+#include "amounts.h"
 #include "commands.h"
-#include "drive.h"
 #include "session.h"
+#include "stored_run.h"
 #include "table.h"
 #include "tug/agent/fold.h"
 #include "tug/core/terminal_text.h"
@@ -16,10 +17,6 @@ namespace {
 constexpr std::size_t kUsualLimit = 20;
 constexpr std::size_t kMostRuns = 100'000;
 constexpr std::size_t kPromptShown = 60;
-
-bool is_alive(const RootInfo& root) {
-  return root.status == RootStatus::running && root.owner && tug::is_alive(root.owner->process);
-}
 
 // A run that nobody runs any more has crashed.
 std::string status_of(const RootInfo& root) {

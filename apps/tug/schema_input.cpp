@@ -46,4 +46,18 @@ Result<Json> read_answer_schema(const std::string& given) {
   return json;
 }
 
+Result<Json> schema_value(const Json& given, const std::string& folder) {
+  Json schema = given;
+  if (given.is_string()) {
+    const std::string text(given.as_string());
+    const bool below = !is_inline(text) && !text.starts_with('/');
+    auto read = read_schema(below ? folder + text : text, kMaxAnswerSchema);
+    if (!read) return Failure(read.error().with_fix("name a file that holds a JSON Schema"));
+    schema = *std::move(read);
+  }
+  if (!schema.is_object()) return fail(ErrorKind::invalid, "a schema is a JSON object");
+  if (auto compiled = Schema::compile(schema); !compiled) return Failure(compiled.error());
+  return schema;
+}
+
 }  // namespace tug::cli

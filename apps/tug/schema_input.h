@@ -17,4 +17,8 @@ Result<Json> read_schema(const std::string& given, std::size_t most = kMaxInput)
 inline constexpr std::size_t kMaxAnswerSchema = 1u << 20;
 Result<Json> read_answer_schema(const std::string& given);
 
+// The same as a value of a file in `folder` (with its slash): an object is the schema, a
+// text is a file, relative to that folder, or the schema itself.
+Result<Json> schema_value(const Json& given, const std::string& folder);
+
 }  // namespace tug::cli

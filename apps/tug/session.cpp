@@ -4,6 +4,7 @@
 
 #include <charconv>
 
+#include "agents.h"
 #include "core/try.h"
 #include "hooks.h"
 #include "permission_settings.h"
@@ -15,7 +16,6 @@
 #include "tug/io/workspace.h"
 #include "tug/store/record_stores.h"
 #include "tug/tools/file_tools.h"
-#include "tug/tools/tool_set.h"
 
 namespace tug::cli {
 namespace {
@@ -203,16 +203,10 @@ Result<Config> configured(const RunFlags& flags) {
 }
 
 Result<void> add_tools(Session& session, const Told& told, const std::vector<ToolPtr>& tools) {
-  ToolSet known;
-  for (const ToolPtr& tool : tools) {
-    known.add(tool);
-    session.harness->tool(tool);
-  }
+  for (const ToolPtr& tool : tools) session.harness->tool(tool);
+  TUG_TRY(agents, add_agents(*session.harness, told.config, *session.models));
   if (!told.counts("tools")) return {};
-  std::vector<std::string> names;
-  for (const Json& name : told.config.value("tools").items()) names.emplace_back(name.as_string());
-  if (auto fine = known.only(names); !fine)
-    return Failure(fine.error().within(told.config.settings.find("tools")->second.source));
+  TUG_TRY(names, chosen_tools(*session.harness, told.config));
   session.options.tools = std::move(names);
   return {};
 }
@@ -255,6 +249,8 @@ Result<Session> open_session(const Options& options, const RunFlags& flags,
   const Told told{config, flags.config, goes_on};
   session.options.limits = limits(told);
   TUG_TRY(hooks, configured_hooks(config));
+  TUG_TRY(steering, configured_steering(config));
+  if (told.counts("steering.allow")) session.options.steering = steering;
   TUG_TRY(answer, set_answer(session.options, told, flags));
   session.options.interactive = !options.json() && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 
@@ -297,6 +293,7 @@ Result<Session> open_session(const Options& options, const RunFlags& flags,
                       .fallback_models = fallbacks,
                       .system_prompt = system,
                       .retry = retry_policy(config),
+                      .steering = steering,
                       .seed = seed,
                       .engine = session.engine,
                       .store = session.store,
@@ -305,7 +302,7 @@ Result<Session> open_session(const Options& options, const RunFlags& flags,
   // must not be looked for in another one.
   made.root = made.cwd = session.root = workspace->root();
   session.harness = std::make_unique<Harness>(std::move(made));
-  session.hooks = hooks != nullptr;
+  session.hooks = hooks != nullptr || agents_have_hooks(config);
   if (hooks) session.harness->use(hooks);
   TUG_TRY(added, add_tools(session, told, make_file_tools(workspace)));
   TUG_TRY(meant, check_pattern_flags(flags.config, session.harness->tools()));

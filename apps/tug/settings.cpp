@@ -25,6 +25,7 @@ constexpr std::string_view kPerMillion = "dollars per million tokens";
 constexpr std::string_view kHookEvents =
     "run_start|user_prompt_submit|before_tool_call|after_tool_call|before_subagent_run|"
     "after_subagent_run|limit_reached|run_end";
+constexpr std::string_view kOutputModes = "auto|text|native|tool|prompted";
 constexpr std::int64_t kDay = 24 * 60 * 60 * 1000;
 constexpr std::int64_t kMostAmount = 1'000'000'000;
 
@@ -69,6 +70,39 @@ constexpr std::array kKeys = {
     KeyInfo{"hooks[].agents", Shape::words, "a list of agent names"},
     KeyInfo{"hooks[].strict", Shape::on_off, "true or false"},
     KeyInfo{"hooks[].timeout", Shape::amount, "seconds, up to a day", 0, kDay / 1000},
+    KeyInfo{"steering.allow", Shape::words, "a list of commands, such as \"pause\""},
+    KeyInfo{"subagents.enabled", Shape::on_off, "true or false"},
+    KeyInfo{"subagents.background", Shape::on_off, "true or false"},
+    KeyInfo{"agents[].name", Shape::text, "a string"},
+    KeyInfo{"agents[].description", Shape::text, "a string"},
+    KeyInfo{"agents[].model", Shape::text, "\"PROVIDER/NAME\""},
+    KeyInfo{"agents[].fallback_models", Shape::words, "a list of \"PROVIDER/NAME\""},
+    KeyInfo{"agents[].system_prompt", Shape::text, "a string"},
+    KeyInfo{"agents[].tools", Shape::words, "\"inherit\" or a list of tool names", 0, 0, "inherit"},
+    KeyInfo{"agents[].subagents", Shape::words, "\"inherit\" or a list of agent names", 0, 0,
+            "inherit"},
+    KeyInfo{"agents[].limits.max_turns", Shape::count, kCount, 0, kMany},
+    KeyInfo{"agents[].limits.max_tool_calls", Shape::count, kCount, 0, kMany},
+    KeyInfo{"agents[].limits.max_tokens", Shape::count, kCount, 0, kMany},
+    KeyInfo{"agents[].limits.max_cost", Shape::amount, "dollars, from 0", 0, kMostAmount},
+    KeyInfo{"agents[].limits.max_time", Shape::amount, "seconds, from 0", 0, kMostAmount},
+    KeyInfo{"agents[].limits.max_depth", Shape::count, kCount, 0, kUint32},
+    KeyInfo{"agents[].limits.max_concurrency", Shape::count, kAtLeastOne, 1, kUint32},
+    KeyInfo{"agents[].limits.retries", Shape::count, kCount, 0, kUint32 - 1},
+    KeyInfo{"agents[].limits.output_retries", Shape::count, kCount, 0, kUint32},
+    KeyInfo{"agents[].limits.tool_retries", Shape::count, kCount, 0, kUint32},
+    KeyInfo{"agents[].output_schema", Shape::schema, "a JSON Schema, or the name of its file"},
+    KeyInfo{"agents[].output_mode", Shape::choice, "a way to get an answer", 0, 0, kOutputModes},
+    KeyInfo{"agents[].steering", Shape::words, "a list of commands, such as \"cancel\""},
+    KeyInfo{"agents[].fork", Shape::on_off, "true or false"},
+    KeyInfo{"agents[].inherit_mcp_servers", Shape::on_off, "true or false"},
+    KeyInfo{"agents[].mcp_servers", Shape::words, "a list of server names"},
+    KeyInfo{"agents[].hooks[].event", Shape::choice, "an event of a run", 0, 0, kHookEvents},
+    KeyInfo{"agents[].hooks[].command", Shape::text, "a shell command"},
+    KeyInfo{"agents[].hooks[].tools", Shape::words, "a list of tool names"},
+    KeyInfo{"agents[].hooks[].agents", Shape::words, "a list of agent names"},
+    KeyInfo{"agents[].hooks[].strict", Shape::on_off, "true or false"},
+    KeyInfo{"agents[].hooks[].timeout", Shape::amount, "seconds, up to a day", 0, kDay / 1000},
     KeyInfo{"models[].provider", Shape::text, "a string"},
     KeyInfo{"models[].id", Shape::text, "a string"},
     KeyInfo{"models[].context", Shape::count, kAtLeastOne, 1, kMany},
@@ -79,12 +113,15 @@ constexpr std::array kKeys = {
     KeyInfo{"models[].price.cache_write", Shape::amount, kPerMillion, 0, kMostAmount},
 };
 
-// "models[3].id" as "models[].id".
-std::string without_place(std::string_view key) {
-  const std::size_t open = key.find('[');
-  const std::size_t close = key.find(']');
-  if (open == key.npos || close == key.npos) return std::string(key);
-  return std::string(key.substr(0, open + 1)) + std::string(key.substr(close));
+// "agents[3].hooks[1].event" as "agents[].hooks[].event".
+std::string without_places(std::string_view key) {
+  std::string plain;
+  bool within = false;
+  for (char c : key) {
+    within = c == '[' || (within && c != ']');
+    if (!within || c == '[') plain += c;
+  }
+  return plain;
 }
 
 Failure not_expected(const KeyInfo& info, std::string_view got) {
@@ -140,24 +177,38 @@ bool is_section(std::string_view key) {
 }
 
 const KeyInfo* find_key(std::string_view key) {
-  const std::string plain = without_place(key);
+  const std::string plain = without_places(key);
   for (const KeyInfo& info : kKeys) {
     if (info.key == plain) return &info;
   }
   return nullptr;
 }
 
-std::string nearest_key(std::string_view key) {
+std::string nearest_key(std::string_view key, std::string_view row) {
+  const std::string plain_row = without_places(row);
   std::vector<std::string_view> known;
-  for (const KeyInfo& info : kKeys) known.push_back(info.key);
-  const std::string plain = without_place(key);
+  for (const KeyInfo& info : kKeys) {
+    if (info.key.starts_with(plain_row)) known.push_back(info.key.substr(plain_row.size()));
+  }
+  const std::string plain = without_places(key.substr(row.size()));
   std::string_view nearest = nearest_name(plain, known);
   if (nearest.empty()) {  // the right word at the wrong level
     const std::string last = plain.substr(plain.rfind('.') + 1);
     nearest = nearest_name(last, known);
   }
+  if (nearest.empty() && !row.empty()) {
+    std::string all;
+    for (std::string_view each : known) all += (all.empty() ? "" : ", ") + std::string(each);
+    return "the keys are " + all;
+  }
   if (nearest.empty()) return "`tug config explain` lists the keys";
   return "did you mean \"" + std::string(nearest) + "\"?";
+}
+
+bool is_row_list(std::string_view key) {
+  const std::string rows = without_places(key) + "[].";
+  return std::ranges::any_of(kKeys,
+                             [&](const KeyInfo& info) { return info.key.starts_with(rows); });
 }
 
 std::optional<Twin> twin_of(std::string_view key) {
@@ -190,7 +241,12 @@ Result<Json> check_value(const KeyInfo& info, const Json& value) {
       if (fits) return value;
       break;
     }
+    case Shape::schema:
+      if (value.is_object() || value.is_string()) return value;
+      break;
     case Shape::words: {
+      if (value.is_string() && !info.choices.empty() && value.as_string() == info.choices)
+        return value;
       bool fine = value.is_array();
       for (const Json& item : value.items()) fine &= item.is_string() && !item.as_string().empty();
       if (fine) return value;
@@ -211,7 +267,9 @@ Result<Json> check_value(const KeyInfo& info, const Json& value) {
 }
 
 Result<Json> value_from_text(const KeyInfo& info, std::string_view text) {
-  if (info.shape == Shape::text || info.shape == Shape::choice)
+  const bool instead = info.shape == Shape::words && !info.choices.empty() && text == info.choices;
+  if (info.shape == Shape::text || info.shape == Shape::choice || info.shape == Shape::schema ||
+      instead)
     return check_value(info, Json(text));
   if (info.shape == Shape::words || info.shape == Shape::patterns) {
     Json list = Json::array();

@@ -14,13 +14,13 @@
 namespace tug::cli {
 
 struct KeyInfo {
-  enum class Shape : std::uint8_t { text, words, patterns, choice, count, amount, on_off };
+  enum class Shape : std::uint8_t { text, words, patterns, choice, count, amount, on_off, schema };
   std::string_view key;  // "limits.max_turns"; "models[].id" for every row of [[models]]
   Shape shape;
   std::string_view expects;  // for people: "a whole number from 0"
   std::int64_t least = 0;    // of a count or an amount
   std::int64_t most = 0;
-  std::string_view choices = {};  // "auto|sequential"
+  std::string_view choices = {};  // "auto|sequential"; of words: what may stand for the list
   bool in_row() const { return key.find("[]") != key.npos; }
   // What the layers say counts together, the lowest first; elsewhere the highest layer wins.
   bool adds_up() const { return shape == Shape::patterns; }
@@ -29,10 +29,13 @@ struct KeyInfo {
 std::span<const KeyInfo> config_keys();
 // Whether there are keys below this one: "limits".
 bool is_section(std::string_view key);
-// Null for what is no key. A row's number does not matter: "models[3].id" is "models[].id".
+// Null for what is no key. The number of a row does not matter: "models[3].id" is "models[].id".
 const KeyInfo* find_key(std::string_view key);
-// For a key that nobody knows: what to do about it.
-std::string nearest_key(std::string_view key);
+// For a key that nobody knows: what to do about it. Of a file that is one row ("agents[0]."), that
+// is left out of what is said.
+std::string nearest_key(std::string_view key, std::string_view row = {});
+// Whether keys like that are the names of rows: "hooks", "agents[2].hooks".
+bool is_row_list(std::string_view key);
 
 // Some settings have two names: what sets one sets the other, which counts `more`.
 struct Twin {

@@ -3,10 +3,11 @@
 
 #include <memory>
 
+#include "amounts.h"
 #include "commands.h"
-#include "drive.h"
 #include "harmless_text.h"
 #include "stored_run.h"
+#include "tree_page.h"
 #include "tug/core/enum_names.h"
 #include "tug/core/terminal_text.h"
 #include "tug/core/utf8.h"
@@ -61,10 +62,6 @@ std::string message_text(const Message& message) {
   return text;
 }
 
-std::string counted(std::int64_t count, const char* what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
-
 std::string page(const FoldedRoot& root, const FoldedRun& run) {
   const RunResult& result = run.result;
   const bool ended = result.status != RunStatus::running && result.status != RunStatus::pending;
@@ -87,29 +84,6 @@ std::string page(const FoldedRoot& root, const FoldedRun& run) {
           std::to_string(result.duration_ms) + " ms\n";
   if (result.error) text += "error    " + terminal_text(to_string(*result.error)) + "\n";
   return text;
-}
-
-Json tree_json(const FoldedRoot& root, const FoldedRun& run) {
-  Json children = Json::array();
-  for (std::size_t child : run.children) {
-    if (child < root.runs.size()) children.push_back(tree_json(root, root.runs[child]));
-  }
-  return Json::object({{"run_id", run.result.id.text()},
-                       {"agent", run.who ? Json(run.who->agent) : Json()},
-                       {"status", name_of(run.result.status)},
-                       {"prompt", run.prompt},
-                       {"children", std::move(children)}});
-}
-
-void tree_text(const FoldedRoot& root, const FoldedRun& run, const std::string& indent,
-               std::string& out) {
-  const std::string_view prompt(run.prompt);
-  out += indent + short_id(run.result.id) + "  " + std::string(name_of(run.result.status)) + "  " +
-         (run.who ? terminal_text(run.who->agent) : "") + "  " +
-         terminal_text(clip_utf8(prompt.substr(0, prompt.find('\n')), 60)) + "\n";
-  for (std::size_t child : run.children) {
-    if (child < root.runs.size()) tree_text(root, root.runs[child], indent + "  ", out);
-  }
 }
 
 Json show_json(const FoldedRoot& root, const FoldedRun& run) {
@@ -150,13 +124,7 @@ int show(const Options& options, const ShowRequest& request) {
     return ok;
   }
   if (request.tree) {
-    std::string text;
-    if (options.json()) {
-      text = print_json(tree_json(*root, *run)) + "\n";
-    } else {
-      tree_text(*root, *run, "", text);
-    }
-    print(text);
+    print(options.json() ? print_json(tree_json(*root, *run)) + "\n" : tree_table(*root, *run));
     return ok;
   }
   print(options.json() ? print_json(show_json(*root, *run)) + "\n" : page(*root, *run));

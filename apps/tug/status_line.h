@@ -1,4 +1,4 @@
-// The status line on stderr, and how text gets past it.
+// The status line on stderr, the runs below the root above it, and how text gets past them.
 #pragma once
 
 #include <condition_variable>
@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "progress.h"
+#include "tree_progress.h"
 
 namespace tug::cli {
 
@@ -20,7 +21,7 @@ enum class Cursor : bool { line_start, within_line };
 class StatusLine {
  public:
   enum class Look : std::uint8_t { hidden, plain, dim };
-  explicit StatusLine(Look look);
+  StatusLine(Look look, Below below);
   ~StatusLine();
   StatusLine(const StatusLine&) = delete;
   StatusLine& operator=(const StatusLine&) = delete;
@@ -41,14 +42,18 @@ class StatusLine {
   void tick(std::stop_token stop);
   void draw();
   void write_below(std::string_view text);
+  std::string erasing() const;
   void clear();
 
   const Look look_;
+  const Below below_;
   std::mutex mutex_;
   std::condition_variable_any wake_;
   Progress progress_;
+  TreeProgress tree_;
   Cursor cursor_ = Cursor::line_start;
   bool drawn_ = false;
+  std::size_t lines_above_ = 0;  // of what is drawn, the status line aside
   bool closed_ = false;
   std::jthread ticker_;  // last: ends first
 };

@@ -15,6 +15,10 @@ Result<StoredRun> find_stored(const Options& options, const std::string& run) {
   return StoredRun{store, name};
 }
 
+bool is_alive(const RootInfo& root) {
+  return root.status == RootStatus::running && root.owner && tug::is_alive(root.owner->process);
+}
+
 const FoldedRun* find_folded(const FoldedRoot& root, const RunId& run) {
   for (const FoldedRun& folded : root.runs) {
     if (folded.who && folded.who->run_id == run) return &folded;

@@ -17,6 +17,9 @@ struct StoredRun {
 // `invalid` for a run that is not there.
 Result<StoredRun> find_stored(const Options& options, const std::string& run);
 
+// Whether some process runs it now.
+bool is_alive(const RootInfo& root);
+
 // The run among those of its root; null when it is not there.
 const FoldedRun* find_folded(const FoldedRoot& root, const RunId& run);
 

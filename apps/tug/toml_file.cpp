@@ -33,32 +33,27 @@ bool is_row_list(const toml::node& node) {
   return list && !list->empty() && list->is_homogeneous(toml::node_type::table);
 }
 
-// A name with other characters is quoted, so that it cannot be taken for a path.
-std::string as_name(std::string_view name) {
-  for (char c : name) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '_' || c == '-';
-    if (!plain) return "'" + std::string(name) + "'";
-  }
-  return std::string(name);
-}
+struct Flattened {
+  const std::function<bool(std::string_view key)>& whole;
+  std::vector<ConfigEntry> entries;
 
-void flatten(const toml::node& node, const std::string& key, std::vector<TomlEntry>& entries) {
-  const toml::table* table = node.as_table();
-  if (table && (!table->empty() || key.empty())) {
-    for (const auto& [name, value] : *table) {
-      flatten(value, (key.empty() ? "" : key + ".") + as_name(name.str()), entries);
+  void add(const toml::node& node, const std::string& key) {
+    const toml::table* table = node.as_table();
+    if (table && (!table->empty() || key.empty()) && !whole(key)) {
+      for (const auto& [name, value] : *table) {
+        add(value, (key.empty() ? "" : key + ".") + as_name(name.str()));
+      }
+      return;
     }
-    return;
+    if (is_row_list(node)) {
+      std::size_t place = 0;
+      for (const toml::node& row : *node.as_array())
+        add(row, key + "[" + std::to_string(place++) + "]");
+      return;
+    }
+    entries.push_back({key, to_json(node), node.source().begin.line});
   }
-  if (is_row_list(node)) {
-    std::size_t place = 0;
-    for (const toml::node& row : *node.as_array())
-      flatten(row, key + "[" + std::to_string(place++) + "]", entries);
-    return;
-  }
-  entries.push_back({key, to_json(node), node.source().begin.line});
-}
+};
 
 // The parser bounds how deep values lie in each other, not how many names a dotted key has; each is
 // a table, and tables are taken down by recursion. A key is on one line.
@@ -79,15 +74,25 @@ Result<void> check_dots(const std::string& path, std::string_view text) {
 
 }  // namespace
 
-Result<std::vector<TomlEntry>> read_toml(const std::string& path) {
+std::string as_name(std::string_view name) {
+  for (char c : name) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '_' || c == '-';
+    if (!plain) return "'" + std::string(name) + "'";
+  }
+  return std::string(name);
+}
+
+Result<std::vector<ConfigEntry>> read_toml(const std::string& path,
+                                           const std::function<bool(std::string_view key)>& whole) {
   TUG_TRY(text, read_input(path, kMaxToml));
   TUG_TRY(shallow, check_dots(path, text));
-  return guarded(path, [&]() -> Result<std::vector<TomlEntry>> {
+  return guarded(path, [&]() -> Result<std::vector<ConfigEntry>> {
     try {
       const toml::table table = toml::parse(text, path);
-      std::vector<TomlEntry> entries;
-      flatten(table, "", entries);
-      return entries;
+      Flattened flattened{whole, {}};
+      flattened.add(table, "");
+      return std::move(flattened.entries);
     } catch (const toml::parse_error& error) {
       const auto place = error.source().begin;
       return fail(ErrorKind::invalid,

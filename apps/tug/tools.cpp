@@ -1,12 +1,14 @@
 // tug tools
+#include <algorithm>
 #include <memory>
 
+#include "agents.h"
 #include "commands.h"
+#include "core/try.h"
 #include "run_flags.h"
 #include "session.h"
 #include "table.h"
 #include "tug/core/terminal_text.h"
-#include "tug/tools/tool_set.h"
 
 namespace tug::cli {
 namespace {
@@ -30,40 +32,44 @@ Json to_json(const ToolSpec& spec) {
        {"sequential", spec.sequential},
        {"requires_approval", spec.requires_approval},
        {"visibility", name_of(spec.visibility)},
+       {"agent", spec.agent},
        {"allowed_tools", spec.allowed_tools ? list_of(*spec.allowed_tools) : Json()},
        {"role", text_or_null(spec.role)},
        {"tags", list_of(spec.tags)},
        {"origin", text_or_null(spec.origin.uri)}});
 }
 
-Result<ToolSet> chosen(const ConfigFlags& flags) {
-  auto request = config_request(flags);
-  if (!request) return Failure(request.error());
-  auto config = load_config(*request);
-  if (!config) return Failure(config.error());
-  auto tools = built_in_tools(config->text("workspace.root"));
-  if (!tools) return Failure(tools.error());
-  ToolSet all;
-  for (ToolPtr& tool : *tools) all.add(std::move(tool));
-  if (config->built_in("tools")) return all;
-  std::vector<std::string> names;
-  for (const Json& name : config->value("tools").items()) names.emplace_back(name.as_string());
-  return all.only(names);
+using Specs = std::vector<std::shared_ptr<const ToolSpec>>;
+
+Result<Specs> chosen(const ConfigFlags& flags) {
+  TUG_TRY(request, config_request(flags));
+  TUG_TRY(config, load_config(request));
+  TUG_TRY(tools, built_in_tools(config.text("workspace.root")));
+  Harness harness(config.text("model"));
+  for (const ToolPtr& tool : tools) harness.tool(tool);
+  const auto models = make_models();
+  TUG_TRY(agents, add_agents(harness, config, *models));
+  TUG_TRY(names, chosen_tools(harness, config));
+  Specs specs = harness.tools();
+  std::erase_if(
+      specs, [&](const auto& spec) { return std::ranges::find(names, spec->name) == names.end(); });
+  return specs;
 }
 
 int tools(const Options& options, const ConfigFlags& flags) {
-  auto set = chosen(flags);
-  if (!set) return report(options, set.error(), unusable);
+  auto specs = chosen(flags);
+  if (!specs) return report(options, specs.error(), unusable);
   if (options.json()) {
     Json list = Json::array();
-    for (const ToolPtr& tool : set->all()) list.push_back(to_json(tool->spec()));
+    for (const auto& spec : *specs) list.push_back(to_json(*spec));
     print(print_json(list) + "\n");
     return ok;
   }
   std::vector<std::vector<std::string>> rows = {{"TOOL", "EFFECT", "DOES"}};
-  for (const ToolPtr& tool : set->all()) {
-    const std::string& description = tool->spec().description;
-    rows.push_back({terminal_text(tool->spec().name), std::string(name_of(tool->spec().effect)),
+  for (const auto& spec : *specs) {
+    const std::string& description = spec->description;
+    rows.push_back({terminal_text(spec->name),
+                    spec->agent ? "agent" : std::string(name_of(spec->effect)),
                     terminal_text(description.substr(0, description.find('\n')))});
   }
   print(table(rows));

@@ -37,7 +37,9 @@ Result<OpenCall*> call_of(RunState& state, const Event& event);
 Result<void> start_call(RunState& state, const Event& event);
 Result<void> refuse_call(RunState& state, const Event& event, std::string_view error_type);
 Result<void> end_call(RunState& state, const Event& event);
-void answer_final(OpenCall& open, ToolResult result);
+void answer_final(RunState& state, OpenCall& open, ToolResult result);
+// The call has its result.
+void answer(RunState& state, OpenCall& open, ToolResult result);
 // Counts a call against the limit, once.
 void count_call(RunState& state, OpenCall& open);
 

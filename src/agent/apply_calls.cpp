@@ -1,4 +1,6 @@
 // What records of tool calls do to a run.
+#include <charconv>
+
 #include "agent/apply.h"
 #include "core/try.h"
 #include "tug/core/error_json.h"
@@ -19,7 +21,8 @@ void keep_records(RunState& state) {
                           .result = *open.result,
                           .duration_ms = open.duration_ms,
                           .retry_kind = open.retry_kind};
-    if (!open.started) record.arguments = arguments_of(open.call);
+    // Whoever decided about it may have put others in their place.
+    if (!open.started || open.asked) record.arguments = arguments_of(open.call);
     if (open.asked) record.approved = open.asked->approved;
     state.tool_calls.push_back(std::move(record));
   }
@@ -88,27 +91,37 @@ void end_code_call(RunState& state, OpenCall& open, const Json& data) {
   std::erase_if(state.code_calls, [&](const OpenCall& other) { return other.call.id == id; });
 }
 
-}  // namespace
-
-namespace applying {
-
-// Every call has its result: they become one message. Otherwise: what is left to do?
-Result<void> settle_calls(RunState& state) {
+// What is left to do about the calls, of which some are not answered.
+Phase phase_of(const RunState& state) {
+  if (!state.asks) return state.undecided > 0 ? Phase::admitting : Phase::running;
   bool runs = false;
-  bool waits = false;
   bool batch_waits = false;
   bool undecided = false;
   for (const OpenCall& open : state.calls) {
     if (open.result) continue;
     const bool asks = open.asked && !open.asked->approved;
     runs = runs || open.started;
-    waits = waits || asks;
     batch_waits = batch_waits || (asks && open.asked->holds_batch);
     undecided = undecided || (!open.started && !asks);
   }
-  if (runs || waits || undecided) {
-    const bool may_start = undecided && !batch_waits;
-    state.phase = may_start ? Phase::admitting : runs ? Phase::running : Phase::held;
+  if (undecided && !batch_waits) return Phase::admitting;
+  return runs ? Phase::running : Phase::held;
+}
+
+}  // namespace
+
+namespace applying {
+
+void answer(RunState& state, OpenCall& open, ToolResult result) {
+  if (!open.started) --state.undecided;
+  --state.unanswered;
+  open.result = std::move(result);
+}
+
+// Every call has its result: they become one message. Otherwise: what is left to do?
+Result<void> settle_calls(RunState& state) {
+  if (state.unanswered > 0) {
+    state.phase = phase_of(state);
     return {};
   }
   std::vector<ToolResult> results;
@@ -129,10 +142,8 @@ void count_call(RunState& state, OpenCall& open) {
 }
 
 Result<OpenCall*> call_of(RunState& state, const Event& event) {
-  const std::string_view id = event.data["call_id"].as_string();
-  for (OpenCall& open : state.calls) {
-    if (open.call.id.text() == id) return &open;
-  }
+  const OpenCall* found = find_call(state, event.data["call_id"].as_string());
+  if (found) return const_cast<OpenCall*>(found);
   return out_of_place(event, "no such call is open");
 }
 
@@ -141,6 +152,7 @@ Result<void> start_call(RunState& state, const Event& event) {
   TUG_TRY(open, call_of(state, event));
   if (open->started || open->result) return out_of_place(event, "the call is decided already");
   open->started = event.seq;
+  --state.undecided;
   open->args = event.data["arguments"];
   count_call(state, *open);
   return settle_calls(state);
@@ -149,7 +161,7 @@ Result<void> start_call(RunState& state, const Event& event) {
 Result<void> refuse_call(RunState& state, const Event& event, std::string_view error_type) {
   TUG_TRY(open, call_of(state, event));
   if (open->started || open->result) return out_of_place(event, "the call is decided already");
-  open->result = ToolResult::error(text_of(event.data, "output"), error_type);
+  answer(state, *open, ToolResult::error(text_of(event.data, "output"), error_type));
   Json& metadata = open->result->metadata;
   for (const char* key : {"error_type", "errors"}) {
     if (const Json* said = event.data.find(key)) metadata.set(key, *said);
@@ -178,11 +190,12 @@ Result<void> end_call(RunState& state, const Event& event) {
   if (!open->started) return out_of_place(event, "the call was never started");
   if (open->result) return out_of_place(event, "the call has ended already");
   const Json& data = event.data;
-  open->result = ToolResult{.call = open->call.id,
-                            .tool = open->call.tool,
-                            .ok = data["ok"].as_bool(),
-                            .content = text_of(data, "output"),
-                            .metadata = data["metadata"]};
+  answer(state, *open,
+         {.call = open->call.id,
+          .tool = open->call.tool,
+          .ok = data["ok"].as_bool(),
+          .content = text_of(data, "output"),
+          .metadata = data["metadata"]});
   open->duration_ms = data["duration_ms"].as_int().value_or(0);
   if (const Json* kind = data.find("retry_kind")) open->retry_kind = std::string(kind->as_string());
   count_retry(state, *open, data);
@@ -190,10 +203,10 @@ Result<void> end_call(RunState& state, const Event& event) {
   return settle_calls(state);
 }
 
-void answer_final(OpenCall& open, ToolResult result) {
+void answer_final(RunState& state, OpenCall& open, ToolResult result) {
   result.call = open.call.id;
   result.tool = open.call.tool;
-  open.result = std::move(result);
+  answer(state, open, std::move(result));
 }
 
 }  // namespace applying
@@ -234,7 +247,19 @@ Result<void> close_calls(RunState& state, const Ending& ending) {
   if (message) state.bytes += message->size();
   keep_records(state);
   state.calls.clear();
+  state.unanswered = state.undecided = 0;
   return {};
+}
+
+// The index is the part of an id behind its dot.
+const OpenCall* find_call(const RunState& state, std::string_view id) {
+  const std::size_t dot = id.find('.');
+  std::size_t index = 0;
+  if (dot == id.npos) return nullptr;
+  const auto [end, problem] = std::from_chars(id.data() + dot + 1, id.data() + id.size(), index);
+  if (problem != std::errc() || end != id.data() + id.size()) return nullptr;
+  if (index >= state.calls.size() || state.calls[index].call.id.text() != id) return nullptr;
+  return &state.calls[index];
 }
 
 }  // namespace tug

@@ -39,6 +39,7 @@ Result<void> ask_approval(RunState& state, const Event& event) {
                           .digest = text_of(event.data, "digest"),
                           .reason = text_of(event.data, "reason"),
                           .holds_batch = batch};
+  state.asks = true;
   count_call(state, *open);
   if (batch) {
     // What waits with it is counted with it.
@@ -102,18 +103,18 @@ Result<void> steer(RunState& state, const Event& event) {
 }
 
 void open_child(RunState& state, const Event& event) {
-  state.children.push_back({.run = RunId(text_of(event.data, "child_run_id")),
-                            .name = text_of(event.data, "name"),
-                            .call = CallId(text_of(event.data, "call_id")),
-                            .background = event.data["background"].as_bool()});
+  const std::string run = text_of(event.data, "child_run_id");
+  state.children[run] = {.run = RunId(run),
+                         .name = text_of(event.data, "name"),
+                         .call = CallId(text_of(event.data, "call_id")),
+                         .background = event.data["background"].as_bool()};
 }
 
 void close_child(RunState& state, const Event& event) {
-  const std::string_view run = event.data["child_run_id"].as_string();
-  for (const OpenChild& child : state.children) {
-    if (child.run.text() == run && child.background) state.done_children.push_back(child);
-  }
-  std::erase_if(state.children, [&](const OpenChild& child) { return child.run.text() == run; });
+  const auto found = state.children.find(text_of(event.data, "child_run_id"));
+  if (found == state.children.end()) return;
+  if (found->second.background) state.done_children.push_back(std::move(found->second));
+  state.children.erase(found);
 }
 
 }  // namespace applying

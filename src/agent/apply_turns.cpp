@@ -95,6 +95,8 @@ Result<void> complete_attempt(RunState& state, const Event& event) {
   state.bytes += message->size();
   state.text = message->text();
   for (const ToolCall* call : message->tool_calls()) state.calls.push_back({.call = *call});
+  state.unanswered = state.undecided = static_cast<std::uint32_t>(state.calls.size());
+  state.asks = false;
   if (state.calls.empty() && state.finish == Finish::pause) state.phase = Phase::ready;
   if (!state.calls.empty()) forget_parts(state);
   return {};
@@ -129,7 +131,7 @@ Result<void> accept_output(RunState& state, const Event& event) {
   state.output = event.data["output"];
   if (!event.data.contains("call_id")) return {};
   TUG_TRY(open, call_of(state, event));
-  answer_final(*open, ToolResult::text("accepted"));
+  answer_final(state, *open, ToolResult::text("accepted"));
   return settle_calls(state);
 }
 
@@ -138,7 +140,7 @@ Result<void> retry_output(RunState& state, const Event& event) {
   if (reason == "schema") ++state.counts.output_retries;
   if (event.data.contains("call_id")) {
     TUG_TRY(open, call_of(state, event));
-    answer_final(*open, ToolResult::error(text_of(event.data, "error"), "ValidationError"));
+    answer_final(state, *open, ToolResult::error(text_of(event.data, "error"), "ValidationError"));
     return settle_calls(state);
   }
   if (reason == "length") {

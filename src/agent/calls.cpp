@@ -59,11 +59,11 @@ class CallPartners final : public BatchObserver {
   CallPartners& operator=(const CallPartners&) = delete;
   ~CallPartners() override { end_all("the call was left unfinished", "Exception"); }
 
-  bool has(std::uint32_t place) const {
-    return std::ranges::find(calls_, place, &Partner::place) != calls_.end();
-  }
+  bool has(std::uint32_t place) const { return place < known_.size() && known_[place]; }
   void add(std::uint32_t place, const Context& ctx) {
     calls_.push_back({.place = place, .id = run_.state.calls[place].call.id});
+    known_.resize(run_.state.calls.size());
+    known_[place] = true;
     if (!run_.plan->middleware.empty()) calls_.back().ctx = ctx;
   }
   // Calls that are added from now on wait until that record is on disk.
@@ -151,6 +151,7 @@ class CallPartners final : public BatchObserver {
   LiveRun& run_;
   CancelToken batch_;
   std::deque<Partner> calls_;  // references to them stay good
+  std::vector<bool> known_;    // by place
   Seq gate_ = 0;
   std::size_t gated_from_ = 0;
 };

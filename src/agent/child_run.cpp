@@ -21,20 +21,14 @@ CallId anchor_of(const Context& ctx, const LiveRun& parent) {
     if (!at.id().call_id.empty()) outer = at.id().call_id;
     at = at.parent();
   }
-  const bool open = std::ranges::any_of(parent.state.calls, [&](const OpenCall& call) {
-    return call.call.id == outer && call.started && !call.result;
-  });
-  return open && parent.batch ? outer : CallId();
+  const OpenCall* open = find_call(parent.state, outer.text());
+  return open && open->started && !open->result && parent.batch ? outer : CallId();
 }
 
 bool may_run_again(const LiveRun& parent, const CallId& call) {
-  for (const OpenCall& open : parent.state.calls) {
-    if (open.call.id != call) continue;
-    const Tool* tool = parent.plan->tools.find(open.call.tool);
-    return tool &&
-           (tool->spec().effect == Effect::pure || tool->spec().effect == Effect::idempotent);
-  }
-  return false;
+  const OpenCall* open = find_call(parent.state, call.text());
+  const Tool* tool = open ? parent.plan->tools.find(open->call.tool) : nullptr;
+  return tool && (tool->spec().effect == Effect::pure || tool->spec().effect == Effect::idempotent);
 }
 
 Attachment attach(const Context& ctx, const LiveRun* parent, const LaunchBelow& launch) {
@@ -68,12 +62,14 @@ RunOptions told_to_child(const LaunchBelow& launch) {
   return options;
 }
 
-Json agent_value(const std::string& name, const std::string& topic, const RunId& child,
+Json agent_value(const LaunchBelow& launch, const std::string& name, const RunId& child,
                  const RunId& parent) {
-  return Json::object({{"name", name},
-                       {"topic", topic},
-                       {"context_id", child.text()},
-                       {"ancestor_context_id", parent.text()}});
+  Json value = Json::object({{"name", name},
+                             {"topic", launch.prompt},
+                             {"context_id", child.text()},
+                             {"ancestor_context_id", parent.text()}});
+  if (launch.agent) value.set("tool_mode", launch.agent->config.tools ? "exact" : "inherit");
+  return value;
 }
 
 payload::Subagent told_of(const LiveRun& run) {
@@ -173,7 +169,7 @@ Result<std::unique_ptr<LiveRun>> HarnessCore::begin_below(const Context& ctx, La
                  .limits = limits};
   furnish(spec, options);
   spec.inherit.values =
-      Json::object({{kAgentKey, agent_value(agent, launch.prompt, id, ctx.id().run_id)}});
+      Json::object({{kAgentKey, agent_value(launch, agent, id, ctx.id().run_id)}});
   if (launch.left_over) {
     spec.thread_id = launch.left_over->who->thread_id;
     spec.restored = spent_by(*launch.left_over, *tree);
@@ -269,8 +265,8 @@ void HarnessCore::restart_background(LiveRun& run) {
     shared->end(result_of(**found));
     run.background_runs.push_back({child.name, std::move(shared)});
   }
-  const std::vector<OpenChild> children = run.state.children;
-  for (const OpenChild& child : children) {
+  const std::map<std::string, OpenChild> children = run.state.children;
+  for (const auto& [id, child] : children) {
     if (!child.background) continue;
     auto& left = run.tree.left_over;
     const auto found = std::ranges::find_if(

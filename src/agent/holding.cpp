@@ -58,7 +58,7 @@ Task<void> hold(LiveRun& run) {
 
 Ending parked_ending(const LiveRun& run) {
   Ending ending{RunStatus::parked, StopReason::paused, std::nullopt};
-  if (!pending_of(run).empty()) {
+  if (!pending_at_end(run).empty()) {
     ending.stop = StopReason::approval_required;
     return ending;
   }
@@ -72,9 +72,14 @@ Ending parked_ending(const LiveRun& run) {
   return ending;
 }
 
-std::vector<PendingApproval> pending_of(const LiveRun& run) {
+std::vector<PendingApproval> pending_at_end(const LiveRun& run) {
   std::vector<PendingApproval> pending = waiting_calls(run.state);
   pending.insert(pending.end(), run.pending_below.begin(), run.pending_below.end());
+  return pending;
+}
+
+std::vector<PendingApproval> pending_of(const LiveRun& run) {
+  std::vector<PendingApproval> pending = pending_at_end(run);
   for (const LiveRun* other : run.tree.runs()) {
     if (other == &run || !is_below(*other, run)) continue;
     const auto waiting = waiting_calls(other->state);

@@ -17,5 +17,7 @@ Task<void> hold(LiveRun& run);
 Ending parked_ending(const LiveRun& run);
 // Its own calls that wait for approval, and those of the runs below it.
 std::vector<PendingApproval> pending_of(const LiveRun& run);
+// The same where nothing below it is under way any more.
+std::vector<PendingApproval> pending_at_end(const LiveRun& run);
 
 }  // namespace tug

@@ -127,11 +127,12 @@ void end_left_over(RunTree& tree, RunState& state) {
     }
   }
   if (!parent) return;
-  const auto child = std::ranges::find(parent->children, state.who->run_id, &OpenChild::run);
-  if (child == parent->children.end()) return;
-  payload::Subagent failed{.name = child->name,
-                           .child_run_id = child->run.text(),
-                           .call_id = child->call.text(),
+  const auto found = parent->children.find(state.who->run_id.text());
+  if (found == parent->children.end()) return;
+  const OpenChild child = found->second;
+  payload::Subagent failed{.name = child.name,
+                           .child_run_id = child.run.text(),
+                           .call_id = child.call.text(),
                            .error = error_data(error)};
   failed.stop_reason = "error";
   if (live) {
@@ -159,11 +160,10 @@ void close_below(LiveRun& run, Which which) {
 
 void close_orphans(LiveRun& run) {
   close_below(run, [&](const RunState& state) {
-    const auto child = std::ranges::find(run.state.children, state.who->run_id, &OpenChild::run);
-    if (child != run.state.children.end() && child->background) return false;
-    return std::ranges::none_of(run.state.calls, [&](const OpenCall& open) {
-      return open.started && !open.result && open.call.id == state.who->parent_call_id;
-    });
+    const auto child = run.state.children.find(state.who->run_id.text());
+    if (child != run.state.children.end() && child->second.background) return false;
+    const OpenCall* open = find_call(run.state, state.who->parent_call_id.text());
+    return !open || !open->started || open->result;
   });
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -102,6 +103,9 @@ struct RunState {
   std::vector<std::string> passed;        // models that were given up in this turn
   Finish finish = Finish::stop;           // of the newest turn
   std::vector<OpenCall> calls;            // of the newest turn, until all have results
+  std::uint32_t unanswered = 0;           // of them
+  std::uint32_t undecided = 0;            // neither started nor answered
+  bool asks = false;                      // somebody was asked about one of them
   std::vector<OpenCall> code_calls;       // that code made and that have not ended
   std::string text;                       // of the newest turn
   std::string text_before;                // parts of an answer that was cut and goes on
@@ -121,17 +125,17 @@ struct RunState {
   std::vector<RawResponse> responses;
   std::vector<ToolCallRecord> tool_calls;
   std::vector<Denial> denials;
-  std::vector<PendingApproval> pending;  // that it was parked with, those below it included
-  std::vector<std::string> grants;       // patterns that need no approval any more
-  std::optional<std::string> paused;     // why, while a steered pause holds
-  std::vector<std::string> follow_ups;   // what it is told when it has answered
-  std::vector<OpenChild> children;
-  std::vector<OpenChild> done_children;  // of those that nobody awaited
-  std::optional<Error> limit;            // that was reached
-  std::optional<Ending> doom;            // what a call has brought upon the run
-  std::optional<std::string> interrupt;  // why code inside the run wants it to pause
-  std::vector<std::string> notices;      // that the model was given, by key
-  Json memory;                           // what was remembered, an object
+  std::vector<PendingApproval> pending;       // that it was parked with, those below it included
+  std::vector<std::string> grants;            // patterns that need no approval any more
+  std::optional<std::string> paused;          // why, while a steered pause holds
+  std::vector<std::string> follow_ups;        // what it is told when it has answered
+  std::map<std::string, OpenChild> children;  // by run
+  std::vector<OpenChild> done_children;       // of those that nobody awaited
+  std::optional<Error> limit;                 // that was reached
+  std::optional<Ending> doom;                 // what a call has brought upon the run
+  std::optional<std::string> interrupt;       // why code inside the run wants it to pause
+  std::vector<std::string> notices;           // that the model was given, by key
+  Json memory;                                // what was remembered, an object
 
   Time started{};
   Time updated{};
@@ -161,6 +165,9 @@ RunResult result_of(const RunState& state);
 RunStatusRecord status_of(const RunState& state);
 // What `tug runs` shows of a root.
 Json summary_of(const RunState& state);
+
+// A call of the newest turn; null when there is none of that id.
+const OpenCall* find_call(const RunState& state, std::string_view id);
 
 // Its own calls that wait for approval.
 std::vector<PendingApproval> waiting_calls(const RunState& state);

@@ -71,7 +71,7 @@ struct LiveRun {
   // What code inside the run asked for and no checkpoint has seen yet.
   std::optional<std::string> final_wanted;
   std::optional<std::string> pause_wanted;
-  std::vector<SteerBatch> commands;             // that no checkpoint has seen yet
+  std::vector<SteerBatch> commands;            // that no checkpoint has seen yet
   Scope background;                            // children that nobody awaits
   std::vector<BackgroundRun> background_runs;  // all of them, those that have ended, too
   std::weak_ptr<RunShared> shared;             // of whoever holds a handle

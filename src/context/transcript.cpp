@@ -97,9 +97,13 @@ Result<std::vector<ToolResult>> in_call_order(const std::vector<const ToolCall*>
                                               const ToolResult* otherwise) {
   std::vector<ToolResult> ordered(calls.size());
   std::vector<bool> answered(calls.size());
+  std::size_t likely = 0;  // most come in order
   for (ToolResult& result : results) {
-    const auto call =
-        std::ranges::find(calls, result.call, [](const ToolCall* c) { return c->id; });
+    auto call = calls.begin() + static_cast<std::ptrdiff_t>(std::min(likely, calls.size()));
+    if (call == calls.end() || (*call)->id != result.call) {
+      call = std::ranges::find_if(calls, [&](const ToolCall* c) { return c->id == result.call; });
+    }
+    likely = static_cast<std::size_t>(call - calls.begin()) + 1;
     if (call == calls.end()) {
       return refuse(fmt::format("a result for call \"{}\", which is not open", result.call.text()),
                     "set ToolResult::call to the id of an open call");

@@ -219,6 +219,22 @@ TEST_P(RecordStoreSuite, BlobsPartialsAndCommandsComeAndGoWithTheBatch) {
   EXPECT_EQ(store_->info(RunId("r1"))->summary["prompt"].as_string(), "hi");
 }
 
+TEST_P(RecordStoreSuite, ACommandThatWasTakenDoesNotLeaveItsIdToTheNext) {
+  RootWriter root("r1");
+  ASSERT_TRUE(commit(root.batch(1)));
+  std::int64_t last = 0;
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(store_->send(RunId("r1"), {.command = "{}", .created = at_second(3 + i)}));
+    const auto inbox = store_->inbox(RunId("r1")).value();
+    ASSERT_EQ(inbox.size(), 1u);
+    EXPECT_GT(inbox[0].id, last);
+    last = inbox[0].id;
+    Batch next = root.batch(1);
+    next.taken_commands = {last};
+    ASSERT_TRUE(commit(next));
+  }
+}
+
 TEST_P(RecordStoreSuite, AForkStartsAtItsBasesHashAndIsVerifiedThroughIt) {
   RootWriter origin("origin");
   Batch first = origin.batch(5);

@@ -249,8 +249,11 @@ Result<void> SqliteReader::send(const RunId& root, const InboxCommand& command) 
   std::scoped_lock lock(mutex_);
   TUG_TRY(database, connection());
   TUG_TRY(id, root_id(*database, root));
+  // By itself SQLite gives the id of a command that was taken to the next one, which its reader
+  // would hold for the same.
   TUG_TRY(statement,
-          database->prepare("insert into inbox(root,command,sender,created) values(?,?,?,?)"));
+          database->prepare("insert into inbox(root,command,sender,created,id) values(?1,?2,?3,?4,"
+                            "max(?4, 1 + coalesce((select max(id) from inbox), 0)))"));
   statement.bind(id)
       .bind_blob(command.command)
       .bind_text(command.sender)
