@@ -1,7 +1,9 @@
 // tug approve RUN
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <span>
+#include <thread>
 
 #include "amounts.h"
 #include "approval_text.h"
@@ -14,6 +16,10 @@
 
 namespace tug::cli {
 namespace {
+
+constexpr auto kWait = std::chrono::seconds(5);  // for a run in another process
+constexpr auto kLook = std::chrono::milliseconds(20);
+constexpr std::size_t kPage = 512;
 
 struct ApproveRequest {
   GoOnRequest run;
@@ -117,13 +123,52 @@ Result<void> send(const GoOn& found, const std::vector<Decision>& decided) {
                            {.command = print_json(command), .sender = "owner", .created = now()});
 }
 
-int tell_sent(const Options& options, const GoOn& found, std::size_t count) {
+// What a run that is under way in another process said to it: everything decided, or why not.
+struct Heard {
+  std::size_t decided = 0;
+  std::string refused;
+};
+Result<Heard> hear(const GoOn& found, const std::vector<Decision>& decided) {
+  const auto end = std::chrono::steady_clock::now() + kWait;
+  Heard heard;
+  Seq after = found.root.last_seq;
+  const auto is_one = [&](const Event& event) {
+    return std::ranges::any_of(decided, [&](const Decision& decision) {
+      return event.data["call_id"].as_string() == decision.call.text() && event.who &&
+             event.who->run_id == decision.run;
+    });
+  };
+  while (true) {
+    TUG_TRY(records, found.store->read(found.root.who->run_id, after, kPage));
+    for (const Record& record : records) {
+      after = record.seq;
+      TUG_TRY(event, decode(record, *found.store));
+      if (event.kind == Kind::approval_decided && is_one(event)) ++heard.decided;
+      if (event.kind == Kind::steering_rejected && event.data["command"].contains("approve"))
+        heard.refused = event.data["reason"].as_string();
+    }
+    const bool over = heard.decided >= decided.size() || !heard.refused.empty();
+    if (over || std::chrono::steady_clock::now() >= end) return heard;
+    if (records.size() < kPage) std::this_thread::sleep_for(kLook);
+  }
+}
+
+int tell_heard(const Options& options, const GoOn& found, const Heard& heard, std::size_t count) {
+  const std::string who = "run " + short_id(found.root.who->run_id);
+  if (!heard.refused.empty()) {
+    return report(options,
+                  Error(ErrorKind::invalid,
+                        who + " is under way in another process and refused it: " + heard.refused,
+                        "`tug show` says how it stands"),
+                  unusable);
+  }
+  const bool all = heard.decided >= count;
   if (options.json()) {
-    print(print_json(Json::object({{"run_id", found.root.who->run_id.text()}, {"sent", count}})) +
+    print(print_json(Json::object(
+              {{"run_id", found.root.who->run_id.text()}, {"status", all ? "decided" : "sent"}})) +
           "\n");
   }
-  notice("run " + short_id(found.root.who->run_id) + " is under way in another process: " +
-         (count == 1 ? "the decision was" : std::to_string(count) + " decisions were") + " sent");
+  notice(who + (all ? " goes on in another process" : " has not answered yet; it was sent"));
   return ok;
 }
 
@@ -139,7 +184,11 @@ int approve(const Options& options, const ApproveRequest& request) {
   if (!parked_now) {
     if (auto sent = send(*found, *decided); !sent) return report(options, sent.error(), unusable);
     const std::optional<Owner>& owner = found->root.owner;
-    if (owner && is_alive(owner->process)) return tell_sent(options, *found, decided->size());
+    if (owner && is_alive(owner->process)) {
+      auto heard = hear(*found, *decided);
+      if (!heard) return report(options, heard.error(), unusable);
+      return tell_heard(options, *found, *heard, decided->size());
+    }
   }
   auto session = session_of(options, request.run, *found);
   if (!session) return report(options, session.error(), unusable);

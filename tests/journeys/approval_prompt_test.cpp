@@ -44,6 +44,14 @@ class ApprovalPrompt : public TerminalJourney {
     }
     return running.wait();
   }
+  void cut_off_while_asking() {
+    Running running(place(), asking(reads({"a.txt"})), Running::Face::terminal);
+    ASSERT_TRUE(running.wait_for(question("a.txt")));
+    while (!has(tug({"show", "last", "--events"}).out, "approval.requested")) {
+    }
+    running.send(SIGKILL);
+    running.wait();
+  }
   std::string transcript() { return tug({"show", "last"}).out; }
   // An editor that puts this into the file, and leaves a copy of it and of how it was kept.
   void editor(const std::string& text) {
@@ -261,7 +269,7 @@ TEST_F(ApprovalPrompt, AnotherProcessMayDecide) {
   for (int tries = 0; tries < 200 && sent.exit != 0; ++tries)
     sent = tug({"approve", "last", "--call", "2.0"});
   EXPECT_EQ(sent.exit, 0) << sent.err;
-  EXPECT_TRUE(has(sent.err, "is under way in another process: the decision was sent"));
+  EXPECT_TRUE(has(sent.err, " goes on in another process"));
   ASSERT_TRUE(running.wait_for("decided elsewhere\r\n"));
   ASSERT_TRUE(running.wait_for(question("b.txt")));
   running.type("y");
@@ -270,20 +278,42 @@ TEST_F(ApprovalPrompt, AnotherProcessMayDecide) {
 }
 
 TEST_F(ApprovalPrompt, ARunThatWasCutOffWhileItAskedIsAskedAboutAgain) {
-  {
-    Running running(place(), asking(reads({"a.txt"})), Running::Face::terminal);
-    ASSERT_TRUE(running.wait_for(question("a.txt")));
-    while (!has(tug({"show", "last", "--events"}).out, "approval.requested")) {
-    }
-    running.send(SIGKILL);
-    running.wait();
-  }
+  cut_off_while_asking();
   Running again(place(), {"resume", "last"}, Running::Face::terminal);
   ASSERT_TRUE(again.wait_for(question("a.txt")));
   again.type("y");
   const Ran ran = again.wait();
   EXPECT_EQ(ran.exit, 0) << ran.out;
   EXPECT_TRUE(has(transcript(), "alpha"));
+}
+
+TEST_F(ApprovalPrompt, SaysWhichAgentAsks) {
+  const std::string agents =
+      file("agents.toml",
+           "[[agents]]\nname = \"scout\"\ndescription = \"Looks.\"\ntools = [\"read\"]\n");
+  const std::string model = script(
+      "s.jsonl",
+      {R"({"agent":"main","text":"go","tool_calls":[{"id":"c1","name":"scout","arguments":{"input":"look"}}]})",
+       R"({"agent":"scout","text":"hm","tool_calls":[)" + read_call("c1", "a.txt") + "]}",
+       R"({"agent":"scout","text":"seen"})", R"({"agent":"main","text":"done"})"});
+  Running running(place(), {"run", "--config", agents, "-m", model, "--ask", "read", "go"},
+                  Running::Face::terminal);
+  ASSERT_TRUE(running.wait_for("  agent   scout (run "));
+  ASSERT_TRUE(running.wait_for(question("a.txt")));
+  running.type("a");
+  const Ran ran = running.wait();
+  EXPECT_EQ(ran.exit, 0) << ran.out;
+  EXPECT_TRUE(has(tug({"show", "last", "--events"}).out, "alpha"));
+}
+
+TEST_F(ApprovalPrompt, ARunThatWasCutOffWhileItAskedCanBeDecidedAboutWithoutATerminal) {
+  cut_off_while_asking();
+  const Ran ran = tug({"approve", "last"});
+  EXPECT_EQ(ran.exit, 0) << ran.err;
+  EXPECT_EQ(ran.out, "done\n");
+  cut_off_while_asking();
+  EXPECT_EQ(tug({"resume", "last"}).exit, 8) << "nobody is there to be asked: it parks";
+  EXPECT_EQ(tug({"approve", "last", "--deny"}).exit, 0);
 }
 
 TEST_F(ApprovalPrompt, ARunThatParkedElsewhereIsListedByResumeAndAskedAboutByNobody) {

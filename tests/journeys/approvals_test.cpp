@@ -184,6 +184,34 @@ TEST_F(Approvals, ARuleThatDeniesNeedsNobodyAndIsNotLiftedByAnApproval) {
             R"j("reason":"the rule deny \"read(a.txt)\" forbids it"}])j");
 }
 
+TEST_F(Approvals, ATreeParksWithTheCallsOfAllItsRunsAndGoesOnWhereItStood) {
+  const std::string agents = file("agents.toml",
+                                  "[[agents]]\nname = \"scout\"\ndescription = \"Looks.\"\n"
+                                  "tools = [\"read\"]\n");
+  const auto model = [&](const std::string& name) {
+    return script(
+        name, {R"({"agent":"main","text":"go","tool_calls":[)"
+               R"({"id":"c1","name":"scout","arguments":{"input":"look at a"}},)" +
+                   read_call("c2", "b.txt") + "]}",
+               R"({"agent":"scout","text":"hm","tool_calls":[)" + read_call("c1", "a.txt") + "]}",
+               R"({"agent":"scout","text":"seen"})", R"({"agent":"main","text":"done"})"});
+  };
+  const Ran parked =
+      tug({"run", "--config", agents, "-m", model("yes.jsonl"), "--ask", "read(a.txt)", "go"});
+  EXPECT_EQ(parked.exit, 8) << parked.err;
+  EXPECT_TRUE(has(parked.err, "read {\"path\":\"a.txt\"}  (asked by scout)"));
+  const Ran done = tug({"approve", "last", "--config", agents, "-o", "json"});
+  EXPECT_EQ(done.exit, 0) << done.err;
+  EXPECT_EQ(result_of(done)["text"].as_string(), "done");
+  EXPECT_EQ(result_of(done)["tool_calls"], Json(2));
+  EXPECT_EQ(lines(tug({"show", "last", "--events"}).out).back()["kind"].as_string(),
+            "run.completed");
+
+  tug({"run", "--config", agents, "-m", model("no.jsonl"), "--ask", "read(a.txt)", "go"});
+  EXPECT_EQ(tug({"approve", "last", "--config", agents, "--deny", "--fail-on-deny"}).exit, 6)
+      << "a refusal below counts";
+}
+
 TEST_F(Approvals, WhatDoesNotFitIsNamedAndNothingIsDecided) {
   EXPECT_EQ(tug({"approve"}).exit, 2);
   EXPECT_EQ(tug({"approve", "nowhere"}).exit, 2);
