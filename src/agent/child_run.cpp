@@ -166,6 +166,7 @@ Result<std::unique_ptr<LiveRun>> HarnessCore::begin_below(const Context& ctx, La
                  .defaults = default_limits(),
                  .limits = limits};
   furnish(spec, options);
+  if (launch.background && parent) spec.cancel = parent->background.token();
   spec.inherit.values =
       Json::object({{kAgentKey, agent_value(agent, launch.prompt, id, ctx.id().run_id)}});
   if (launch.left_over) {
