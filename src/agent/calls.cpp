@@ -211,6 +211,7 @@ class RunningCalls {
 
  private:
   void add_freed() {
+    if (run_.state.doom) return;
     if (run_.state.phase == Phase::admitting) admit(run_);
     std::vector<BatchCall> calls;
     const Seq gate = collect(calls);

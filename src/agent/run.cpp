@@ -104,7 +104,9 @@ std::optional<Ending> checkpoint(LiveRun& run) {
     record_limit(run, *in_time.error().detail_if<Limit>());
     return Ending{RunStatus::completed, StopReason::limit_reached, state.limit};
   }
-  if (state.doom && state.calls.empty()) return state.doom;
+  // A turn is admitted whole; calls that somebody was asked about are not worth a wait any more.
+  const bool admits = state.phase == Phase::admitting && !state.calls.empty() && !state.asks;
+  if (state.doom && !admits) return state.doom;
   if (auto wanted = check_control(run)) return wanted;
   return std::nullopt;
 }
