@@ -133,6 +133,12 @@ AgentCorePtr HarnessCore::find_agent(std::string_view name) const {
   return nullptr;
 }
 
+AgentCorePtr HarnessCore::find_agent_below(std::string_view name) const {
+  if (auto found = find_agent(name)) return found;
+  std::scoped_lock lock(mutex_);
+  return default_agent_ && default_agent_->name == name ? default_agent_ : nullptr;
+}
+
 }  // namespace detail
 
 const std::string& Agent::name() const noexcept { return core_->name; }

@@ -271,7 +271,7 @@ void HarnessCore::restart_background(LiveRun& run) {
     const auto found = std::ranges::find_if(
         left, [&](const auto& state) { return state->who->run_id == child.run; });
     if (found == left.end()) continue;
-    AgentCorePtr agent = find_agent(child.name);
+    AgentCorePtr agent = find_agent_below(child.name);
     if (!agent) {
       close_left_over(run, child.run);
       continue;

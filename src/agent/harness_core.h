@@ -80,6 +80,8 @@ class HarnessCore : public std::enable_shared_from_this<HarnessCore> {
                           const InheritedMiddleware* inherited, const RunPlanPtr& caller);
   AgentCorePtr agent(std::string name, std::string description, AgentConfig config);
   AgentCorePtr find_agent(std::string_view name) const;
+  // The same for a run below another: the one that has no name of its own, too.
+  AgentCorePtr find_agent_below(std::string_view name) const;
   void subagents(SubagentOptions options);
   Limits default_limits() const;
   std::string agent_of(const RunOptions& options) const;
@@ -158,7 +160,8 @@ class HarnessCore : public std::enable_shared_from_this<HarnessCore> {
   mutable std::mutex mutex_;  // everything below
   ToolSet tools_;
   std::vector<AgentCorePtr> agents_;
-  std::uint64_t version_ = 0;  // of everything plans are made of
+  AgentCorePtr default_agent_;  // of the tool `subagent`, where no agent has that name
+  std::uint64_t version_ = 0;   // of everything plans are made of
   std::vector<MiddlewarePtr> middleware_;
   std::optional<Error> bad_tool_;
   std::string taken_twice_;  // the name, where that is what is wrong

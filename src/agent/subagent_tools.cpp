@@ -170,13 +170,12 @@ Task<Result<ToolResult>> call_runs(Context ctx, Json args) {
 
 }  // namespace
 
-Result<ToolPtr> make_subagent_tool(std::weak_ptr<HarnessCore> harness, SubagentOptions options) {
-  auto own = std::make_shared<const AgentCore>(std::string(kDefault), "", AgentConfig{}, harness);
+Result<ToolPtr> make_subagent_tool(AgentCorePtr own, SubagentOptions options) {
   ToolSpec spec = tool_spec(
       std::string(kSubagentTool), "Give a task to an agent that works on its own and answers once.",
       subagent_schema(options.background), {.effect = Effect::pure, .agent = true});
-  return make_tool(std::move(spec), [harness, own](Context ctx, Json args) -> LoopWork {
-    return call_subagent(harness, own, std::move(ctx), std::move(args));
+  return make_tool(std::move(spec), [own = std::move(own)](Context ctx, Json args) -> LoopWork {
+    return call_subagent(own->harness, own, std::move(ctx), std::move(args));
   });
 }
 
@@ -191,7 +190,13 @@ Result<ToolPtr> make_subagent_runs_tool() {
 }
 
 void detail::HarnessCore::subagents(SubagentOptions options) {
-  add(make_subagent_tool(weak_from_this(), options));
+  auto own =
+      std::make_shared<const AgentCore>(std::string(kDefault), "", AgentConfig{}, weak_from_this());
+  {
+    std::scoped_lock lock(mutex_);
+    default_agent_ = own;
+  }
+  add(make_subagent_tool(std::move(own), options));
   if (options.background) add(make_subagent_runs_tool());
 }
 
