@@ -113,11 +113,6 @@ void go_on_records(LiveRun& run) {
 void tell_parent(LiveRun& run) {
   const Ending& ending = *run.state.ending;
   if (ending.status == RunStatus::parked) {
-    const auto& pending = run.state.pending;
-    if (run.parent) {
-      auto& below = run.parent->pending_below;
-      below.insert(below.end(), pending.begin(), pending.end());
-    }
     if (!run.hangs.anchor.empty()) run.tree.left_open.push_back(run.hangs.anchor);
     return;
   }
@@ -217,7 +212,10 @@ HarnessCore::BelowResult HarnessCore::begin_driving(const Context& ctx,
                                                     std::unique_ptr<LaunchBelow> launch,
                                                     std::shared_ptr<RunShared> shared) {
   auto begun = begin_below(ctx, *launch);
-  if (!begun) return {nullptr, std::make_unique<RunResult>(failed_result(begun.error()))};
+  if (!begun) {
+    if (launch->left_over) RunTree::of(ctx)->left_over.push_back(std::move(launch->left_over));
+    return {nullptr, std::make_unique<RunResult>(failed_result(begun.error()))};
+  }
   auto below = std::make_unique<BelowRun>();
   below->run = *std::move(begun);
   below->shared = std::move(shared);
@@ -240,6 +238,12 @@ std::unique_ptr<RunResult> HarnessCore::end_driving(BelowRun& below) {
   if (auto other = run.shared.lock()) {
     other->retire();
     if (other != below.shared) other->end(*result);
+  }
+  if (result->status == RunStatus::parked) {
+    RunTree& tree = run.tree;
+    auto state = std::make_unique<RunState>(std::move(run.state));
+    below.run.reset();
+    tree.left_over.push_back(std::move(state));
   }
   return result;
 }
