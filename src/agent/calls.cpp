@@ -74,6 +74,12 @@ class CallPartners final : public BatchObserver {
   }
 
   void on_begin(std::size_t index) override { calls_[index].begun = true; }
+  // What has not begun when the tree parks begins when it is taken up again.
+  bool may_begin() const override { return !run_.tree.parking(); }
+  void leave_what_may_not_begin() {
+    if (may_begin()) return;
+    for (Partner& partner : calls_) partner.ended = partner.ended || !partner.begun;
+  }
 
   Task<ToolResult> run(const BatchCall& call, std::size_t index) override {
     if (gate_ > 0 && index >= gated_from_) return run_gated(call, index);
@@ -207,6 +213,7 @@ class RunningCalls {
     batch_.add(std::move(calls));
     auto joining = batch_.join();
     co_await std::move(joining);
+    partners_.leave_what_may_not_begin();
   }
 
  private:

@@ -59,6 +59,8 @@ void close_lost_acts(LiveRun& run) {
     run.ctx.events().drop_partial(CallId(lost.call));
   }
   close_code_calls(run);
+  // Of a segment that has an end, what is open may run again, or has never begun.
+  if (!run.state.was_cut) return;
   const std::vector<OpenCall> calls = run.state.calls;
   for (std::uint32_t i = 0; i < calls.size(); ++i) {
     if (!calls[i].started || calls[i].result) continue;
