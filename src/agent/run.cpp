@@ -216,7 +216,7 @@ Task<EndingPtr> run_segment(LiveRun& run) {
   auto joining = join_background(run, *ending);
   co_await std::move(joining);
   // One of them may have been parked while the run waited for it to end.
-  if (run.tree.parking() && ending->status == RunStatus::completed) {
+  if (run.tree.parking() && ending->stop == StopReason::end_turn && !run.state.children.empty()) {
     ending = std::make_unique<Ending>(parked_ending(run));
   }
   if (ending->status == RunStatus::parked) co_return ending;

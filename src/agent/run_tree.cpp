@@ -50,7 +50,7 @@ void LiveRun::wake() noexcept {
 
 bool LiveRun::can_move() const noexcept {
   if (held) return false;
-  if (joining) return detached > 0 && awaited_elsewhere == 0;
+  if (joining && background.running() > 0) return detached > 0 && awaited_elsewhere == 0;
   // A call with a child waits for it, as far as anybody can know.
   if (batch) return batch->running() == 0 || batch->running() > attended.size();
   return awaited_elsewhere == 0;
