@@ -109,6 +109,18 @@ void go_on_records(LiveRun& run) {
   check_asked_again(run);
 }
 
+// The child that the call began before it was run again; null when there is none.
+std::shared_ptr<RunShared> begun_before(LiveRun& owner, const CallId& call,
+                                        const std::string& agent, const std::string& prompt) {
+  if (call.empty()) return nullptr;
+  for (BackgroundRun& run : owner.background_runs) {
+    if (run.begun_by != call || run.agent != agent || run.prompt != prompt) continue;
+    run.begun_by = {};
+    return run.shared;
+  }
+  return nullptr;
+}
+
 // What its parent has to know of a segment that is over.
 void tell_parent(LiveRun& run) {
   const Ending& ending = *run.state.ending;
@@ -266,7 +278,7 @@ void HarnessCore::restart_background(LiveRun& run) {
     if (found == run.tree.done.end()) continue;
     auto shared = make_shared_below(run.ctx, child.run);
     shared->end(result_of(**found));
-    run.background_runs.push_back({child.name, std::move(shared)});
+    run.background_runs.push_back({child.name, std::move(shared), child.call, (*found)->prompt});
   }
   const std::map<std::string, OpenChild> children = run.state.children;
   for (const auto& [id, child] : children) {
@@ -284,7 +296,9 @@ void HarnessCore::restart_background(LiveRun& run) {
     launch.left_over = std::move(*found);
     left.erase(found);
     auto shared = make_shared_below(run.ctx, child.run);
-    run.background_runs.push_back({child.name, shared});
+    shared->belongs_to(run, child.call);
+    run.background_runs.push_back({child.name, shared, child.call, launch.prompt});
+    ++run.unbegun;
     run.background.spawn(run_background(std::move(shared), run.ctx,
                                         std::make_unique<LaunchBelow>(std::move(launch))));
   }
@@ -298,6 +312,11 @@ std::shared_ptr<RunShared> HarnessCore::make_shared_below(const Context& ctx, co
 }
 
 Run HarnessCore::start_below(const Context& ctx, LaunchBelow launch) {
+  LiveRun* owner = RunTree::of(ctx)->find(ctx.id().run_id);
+  const std::string name = launch.agent ? launch.agent->name : agent_of(launch.options);
+  if (auto begun = owner ? begun_before(*owner, ctx.id().call_id, name, launch.prompt) : nullptr) {
+    return RunHandle::make(std::move(begun));
+  }
   if (launch.options.run_id.empty()) {
     launch.options.run_id = ctx.services().ids().next(ctx.loop().wall());
   }
@@ -305,10 +324,10 @@ Run HarnessCore::start_below(const Context& ctx, LaunchBelow launch) {
   if (!launch.agent) shared->keep_events();
   remember(shared);
   launch.background = true;
-  LiveRun* owner = RunTree::of(ctx)->find(ctx.id().run_id);
   if (owner) {
-    const std::string name = launch.agent ? launch.agent->name : agent_of(launch.options);
-    owner->background_runs.push_back({name, shared});
+    shared->belongs_to(*owner, ctx.id().call_id);
+    owner->background_runs.push_back({name, shared, {}, {}});
+    ++owner->unbegun;
     owner->background.spawn(
         run_background(shared, ctx, std::make_unique<LaunchBelow>(std::move(launch))));
   } else {
@@ -321,6 +340,10 @@ Run HarnessCore::start_below(const Context& ctx, LaunchBelow launch) {
 
 Task<void> HarnessCore::run_background(std::shared_ptr<RunShared> shared, Context ctx,
                                        std::unique_ptr<LaunchBelow> launch) {
+  if (LiveRun* owner = RunTree::of(ctx)->find(ctx.id().run_id)) {
+    --owner->unbegun;
+    owner->tree.look_later();
+  }
   auto driving = drive_below(shared, std::move(ctx), std::move(launch));
   const std::unique_ptr<RunResult> result = co_await std::move(driving);
   if (shared) shared->end(std::move(*result));

@@ -49,6 +49,7 @@ void LiveRun::wake() noexcept {
 }
 
 bool LiveRun::can_move() const noexcept {
+  if (unbegun > 0) return true;
   if (held) return false;
   if (joining && background.running() > 0) return detached > 0 && awaited_elsewhere == 0;
   // A call with a child waits for it, as far as anybody can know.

@@ -39,6 +39,9 @@ struct Attachment {
 struct BackgroundRun {
   std::string agent;
   std::shared_ptr<RunShared> shared;
+  // Of one that an earlier segment began, until the call that did so, run again, asks for it.
+  CallId begun_by;
+  std::string prompt;
 };
 
 // Commands that are taken together or not at all.
@@ -74,6 +77,7 @@ struct LiveRun {
   std::vector<SteerBatch> commands;            // that no checkpoint has seen yet
   Scope background;                            // children that nobody awaits
   std::vector<BackgroundRun> background_runs;  // all of them, those that have ended, too
+  std::uint32_t unbegun = 0;                   // of them
   std::weak_ptr<RunShared> shared;             // of whoever holds a handle
   std::shared_ptr<RunShared> shared_kept;      // of one that was asked for underway
 
