@@ -33,8 +33,9 @@ std::unique_ptr<LaunchBelow> launch_of(AgentCorePtr agent, std::string input, bo
 
 Task<Result<ToolResult>> call_agent(std::shared_ptr<const AgentCore> agent, Context ctx,
                                     Json args) {
-  const auto harness = agent->harness.lock();
-  if (!harness) co_return result_for_model(agent->name, gone(), ctx);
+  // A tool may be kept longer than the harness that made it.
+  const auto harness = agent ? agent->harness.lock() : nullptr;
+  if (!harness) co_return result_for_model(ctx.tool()->name, gone(), ctx);
   auto launch = launch_of(agent, prompt_of(agent->config, args), agent->config.fork);
   auto running = harness->run_below(ctx, std::move(launch));
   const std::unique_ptr<RunResult> result = co_await std::move(running);
@@ -137,6 +138,32 @@ AgentCorePtr HarnessCore::find_agent_below(std::string_view name) const {
   if (auto found = find_agent(name)) return found;
   std::scoped_lock lock(mutex_);
   return default_agent_ && default_agent_->name == name ? default_agent_ : nullptr;
+}
+
+std::string HarnessCore::instructions_of(const AgentCore& agent) const {
+  std::scoped_lock lock(mutex_);
+  return agent.config.system_prompt.value_or(options_.system_prompt);
+}
+
+// The first agent that names what is not there. Looked at when runs start: agents may name each
+// other, and one of them comes first.
+std::optional<Error> HarnessCore::agent_fault() const {
+  for (const AgentCorePtr& agent : agents_) {
+    // One that was removed names nothing any more.
+    if (!agent->tool || tools_.find(agent->name) != agent->tool.get()) continue;
+    for (const auto& names : {agent->config.tools, agent->config.subagents}) {
+      if (!names) continue;
+      if (auto named = tools_.only(*names); !named) {
+        return named.error().within("agent " + agent->name);
+      }
+    }
+    for (const std::string& name : agent->config.subagents.value_or(std::vector<std::string>{})) {
+      if (tools_.find(name)->spec().agent) continue;
+      return Error(ErrorKind::invalid, "agent " + agent->name + ": \"" + name + "\" is no agent",
+                   "list it under tools");
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace detail

@@ -21,7 +21,8 @@ void keep_records(RunState& state) {
                           .result = *open.result,
                           .duration_ms = open.duration_ms,
                           .retry_kind = open.retry_kind};
-    if (!open.started) record.arguments = arguments_of(open.call);
+    // Whoever decided about it may have put others in their place.
+    if (!open.started || open.asked) record.arguments = arguments_of(open.call);
     if (open.asked) record.approved = open.asked->approved;
     state.tool_calls.push_back(std::move(record));
   }

@@ -62,12 +62,14 @@ RunOptions told_to_child(const LaunchBelow& launch) {
   return options;
 }
 
-Json agent_value(const std::string& name, const std::string& topic, const RunId& child,
+Json agent_value(const LaunchBelow& launch, const std::string& name, const RunId& child,
                  const RunId& parent) {
-  return Json::object({{"name", name},
-                       {"topic", topic},
-                       {"context_id", child.text()},
-                       {"ancestor_context_id", parent.text()}});
+  Json value = Json::object({{"name", name},
+                             {"topic", launch.prompt},
+                             {"context_id", child.text()},
+                             {"ancestor_context_id", parent.text()}});
+  if (launch.agent) value.set("tool_mode", launch.agent->config.tools ? "exact" : "inherit");
+  return value;
 }
 
 payload::Subagent told_of(const LiveRun& run) {
@@ -175,7 +177,7 @@ Result<std::unique_ptr<LiveRun>> HarnessCore::begin_below(const Context& ctx, La
   furnish(spec, options);
   if (launch.background && parent) spec.cancel = parent->background.token();
   spec.inherit.values =
-      Json::object({{kAgentKey, agent_value(agent, launch.prompt, id, ctx.id().run_id)}});
+      Json::object({{kAgentKey, agent_value(launch, agent, id, ctx.id().run_id)}});
   if (launch.left_over) {
     spec.thread_id = launch.left_over->who->thread_id;
     spec.restored = spent_by(*launch.left_over, *tree);

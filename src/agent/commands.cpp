@@ -2,10 +2,13 @@
 
 #include <algorithm>
 
+#include "tug/core/utf8.h"
 #include "tug/journal/journal.h"
 
 namespace tug {
 namespace {
+
+constexpr std::size_t kShownText = 1000;
 
 bool has(const SteerBatch& batch, SteerKind kind) {
   return std::ranges::find(batch.commands, kind, &Steer::kind) != batch.commands.end();
@@ -21,17 +24,26 @@ const SteeringPolicy& policy_for(const LiveRun& run, const SteerBatch& batch) {
   return batch.sender == "parent" ? run.hangs.steering : run.plan->steering;
 }
 
-// The first kind that is not permitted; null when all are.
-const Steer* forbidden(const LiveRun& run, const SteerBatch& batch) {
+// Why nothing of the batch is taken; nothing when all of it is.
+std::optional<std::string> fault_of(const LiveRun& run, const SteerBatch& batch) {
   const SteeringPolicy& policy = policy_for(run, batch);
-  const auto found = std::ranges::find_if(
-      batch.commands, [&](const Steer& command) { return !policy.permits(command.kind); });
-  return found == batch.commands.end() ? nullptr : &*found;
+  for (const Steer& command : batch.commands) {
+    if (!policy.permits(command.kind)) {
+      return "the run does not permit " + std::string(name_of(command.kind));
+    }
+    // What could not be read back is no command.
+    if (auto read = steer_from(to_json(command)); !read) return read.error().message();
+  }
+  return std::nullopt;
 }
 
 void reject(LiveRun& run, const SteerBatch& batch, std::string reason) {
   Json commands = Json::array();
-  for (const Steer& command : batch.commands) commands.push_back(to_json(command));
+  for (Steer command : batch.commands) {
+    // What is too long to be taken is too long to be kept.
+    if (command.text.size() > kMaxSteerText) command.text = clip_utf8(command.text, kShownText);
+    commands.push_back(to_json(command));
+  }
   payload::Steering rejected{.command = std::move(commands)};
   rejected.sender = batch.sender;
   rejected.reason = std::move(reason);
@@ -58,12 +70,12 @@ void apply_command(LiveRun& run, const Steer& command, const std::string& sender
     // Everything below holds, or goes on, with it.
     for (LiveRun* other : run.tree.runs()) other->wake();
   }
-  if (command.kind == SteerKind::set_metadata) (void)run.ctx.set("metadata", command.metadata);
+  if (command.kind == SteerKind::set_metadata) run.ctx.set_metadata(command.metadata);
 }
 
 void take(LiveRun& run, const SteerBatch& batch) {
-  if (const Steer* no = forbidden(run, batch)) {
-    reject(run, batch, "the run does not permit " + std::string(name_of(no->kind)));
+  if (auto fault = fault_of(run, batch)) {
+    reject(run, batch, *std::move(fault));
   } else {
     for (const Steer& command : batch.commands) {
       // A cancel wins, and nothing comes after it.
@@ -87,6 +99,12 @@ void enqueue(LiveRun& run, SteerBatch batch) {
     return;
   }
   run.commands.push_back(std::move(batch));
+  // A run that waits for its children hears at once: what it holds must not run on.
+  if (run.state.phase == Phase::running) {
+    drain(run, Drain::everything);
+  } else if (run.joining) {
+    drain(run, Drain::control_only);
+  }
   run.wake();
 }
 

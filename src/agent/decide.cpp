@@ -81,12 +81,7 @@ struct Decide {
       if (turn.final_call) accepted.call_id = turn.final_call->text();
       record(run, Kind::output_accepted, accepted);
     }
-    if (!run.state.follow_ups.empty()) {
-      record(run, Kind::context_injected,
-             payload::ContextInjected{.source = std::string(kFollowUp)},
-             Message::user(run.state.follow_ups.front()));
-      return std::nullopt;
-    }
+    if (tell_follow_up(run)) return std::nullopt;
     return Ending{RunStatus::completed, StopReason::end_turn, std::nullopt};
   }
   std::optional<Ending> operator()(next::CallTools) const {
@@ -156,6 +151,13 @@ struct Decide {
 };
 
 }  // namespace
+
+bool tell_follow_up(LiveRun& run) {
+  if (run.state.follow_ups.empty()) return false;
+  record(run, Kind::context_injected, payload::ContextInjected{.source = std::string(kFollowUp)},
+         Message::user(run.state.follow_ups.front()));
+  return true;
+}
 
 std::optional<Ending> decide(LiveRun& run) {
   const Turn turn = look_at(run);

@@ -136,7 +136,12 @@ ToolSet HarnessCore::tools() const {
 std::optional<Error> HarnessCore::fault() const {
   std::scoped_lock lock(mutex_);
   if (closed_) return closed_error();
-  return broken_ ? broken_ : bad_tool_;
+  if (broken_ || bad_tool_) return broken_ ? broken_ : bad_tool_;
+  if (agents_checked_ != version_) {
+    bad_agent_ = agent_fault();
+    agents_checked_ = version_;
+  }
+  return bad_agent_;
 }
 
 std::string HarnessCore::agent_of(const RunOptions& options) const {

@@ -82,6 +82,8 @@ class HarnessCore : public std::enable_shared_from_this<HarnessCore> {
   AgentCorePtr find_agent(std::string_view name) const;
   // The same for a run below another: the one that has no name of its own, too.
   AgentCorePtr find_agent_below(std::string_view name) const;
+  // What runs of an agent are told that is not told anything else.
+  std::string instructions_of(const AgentCore& agent) const;
   void subagents(SubagentOptions options);
   Limits default_limits() const;
   std::string agent_of(const RunOptions& options) const;
@@ -110,6 +112,7 @@ class HarnessCore : public std::enable_shared_from_this<HarnessCore> {
   std::shared_ptr<RunShared> make_shared_below(const Context& ctx, const RunId& id);
   void remember(const std::shared_ptr<RunShared>& shared);  // close() ends it
   void forget_plans();                                      // under mutex_
+  std::optional<Error> agent_fault() const;                 // under mutex_
   Result<PlanSpec> plan_spec(const RunOptions& options, const InheritedMiddleware* inherited,
                              const RunPlan* caller);
   Result<ToolSet> tools_of(const AgentCore& agent, const RunPlan* caller);
@@ -162,6 +165,9 @@ class HarnessCore : public std::enable_shared_from_this<HarnessCore> {
   std::vector<AgentCorePtr> agents_;
   AgentCorePtr default_agent_;  // of the tool `subagent`, where no agent has that name
   std::uint64_t version_ = 0;   // of everything plans are made of
+  // Whether every agent's names are there, as of that version.
+  mutable std::optional<std::uint64_t> agents_checked_;
+  mutable std::optional<Error> bad_agent_;
   std::vector<MiddlewarePtr> middleware_;
   std::optional<Error> bad_tool_;
   std::string taken_twice_;  // the name, where that is what is wrong

@@ -104,6 +104,7 @@ std::optional<Ending> check_control(LiveRun& run) {
     return Ending{RunStatus::parked, StopReason::paused, std::nullopt, *state.interrupt};
   }
   if (!state.final_text && !state.output) return std::nullopt;
+  if (!state.final_text && tell_follow_up(run)) return std::nullopt;
   return Ending{RunStatus::completed, StopReason::end_turn, std::nullopt};
 }
 
@@ -183,6 +184,12 @@ void expect_progress(const LiveRun& run, Seq before) {
   }
 }
 
+// Whether a run that has answered was told more while it waited for its children.
+bool goes_on(const LiveRun& run, const Ending& ending) {
+  if (ending.stop != StopReason::end_turn || run.state.final_text) return false;
+  return !run.commands.empty() || !run.state.follow_ups.empty();
+}
+
 // From where the state stands to the end of the segment.
 Task<EndingPtr> run_segment(LiveRun& run) {
   EndingPtr ending;
@@ -194,17 +201,16 @@ Task<EndingPtr> run_segment(LiveRun& run) {
       if (phase != Phase::asked && phase != Phase::running) {
         Outlook outlook = consider(run);
         ending = std::move(outlook.ending);
-        if (ending) break;
         if (outlook.hold) {
           auto holding = hold(run);
           co_await std::move(holding);
           continue;
         }
       }
-      if (phase == Phase::ready || phase == Phase::asked) {
+      if (!ending && (phase == Phase::ready || phase == Phase::asked)) {
         auto asking = ask(run);
         ending = co_await std::move(asking);
-      } else if (phase == Phase::running) {
+      } else if (!ending && phase == Phase::running) {
         auto running = run_tools(run);
         ending = co_await std::move(running);
       }
@@ -212,14 +218,19 @@ Task<EndingPtr> run_segment(LiveRun& run) {
     } catch (...) {
       ending = bug_in_flight();
     }
+    if (!ending) continue;
+    auto joining = join_background(run, *ending);
+    co_await std::move(joining);
+    if (!run.tree.parking() && goes_on(run, *ending)) ending.reset();
   }
-  auto joining = join_background(run, *ending);
-  co_await std::move(joining);
   // One of them may have been parked while the run waited for it to end.
   if (run.tree.parking() && ending->stop == StopReason::end_turn && !run.state.children.empty()) {
     ending = std::make_unique<Ending>(parked_ending(run));
   }
-  if (ending->status == RunStatus::parked) co_return ending;
+  if (ending->status == RunStatus::parked) {
+    drain(run, Drain::everything);
+    co_return ending;
+  }
   close_started_calls(run);
   close_left_over(run);
   co_return ending;

@@ -7,6 +7,7 @@
 #include "agent/holding.h"
 #include "agent/inbox.h"
 #include "tug/agent/run.h"
+#include "tug/core/utf8.h"
 #include "tug/journal/journal.h"
 
 namespace tug {
@@ -38,7 +39,8 @@ class OnlyBelow final : public Sink {
 void hold_at_next_checkpoint(LiveRun& run, const std::string& reason) {
   if (run.state.ending) return;
   if (!run.parent) return run.tree.pause_all(reason);
-  payload::Steering pause{.command = to_json(Steer::pause(reason))};
+  payload::Steering pause{.command =
+                              to_json(Steer::pause(std::string(clip_utf8(reason, kMaxSteerText))))};
   pause.sender = "owner";
   record(run, Kind::steering_applied, pause);
   for (LiveRun* other : run.tree.runs()) other->wake();

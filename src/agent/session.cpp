@@ -1,4 +1,6 @@
 // Conversations of several runs with one agent.
+#include <algorithm>
+
 #include "agent/harness_core.h"
 #include "core/try.h"
 #include "tug/agent/agent.h"
@@ -13,10 +15,11 @@ struct SessionCore {
   Context ctx;  // empty: every send is a root of its own
   ThreadId thread;
   std::uint32_t turns = 0;
-  ResumeState at;    // the root and the record up to which the conversation counts
-  RunId last;        // its newest run that ended well
-  std::string hash;  // of that record, where it was read back
-  History history;   // what was said
+  ResumeState at;                     // the root and the record up to which the conversation counts
+  RunId last;                         // its newest run that ended well
+  std::string hash;                   // of that record, where it was read back
+  History history;                    // what was said
+  std::optional<std::string> system;  // the instructions of its first run
   bool sending = false;
 };
 
@@ -46,6 +49,7 @@ std::size_t size_of(const Transcript& transcript) {
 LaunchBelow launch_below(SessionCore& session, std::string input) {
   LaunchBelow launch{.prompt = std::move(input), .agent = session.agent};
   launch.options.thread_id = session.thread.text();
+  launch.options.system_prompt = session.system;
   if (session.turns == 0) return launch;
   RootLog& log = session.ctx.events();
   const bool here = session.at.run == session.ctx.id().root_run_id;
@@ -93,6 +97,7 @@ Task<RunResult> AgentSession::send(std::string input) {
   const auto harness = session->agent->harness.lock();
   if (!harness) co_return refused(Error(ErrorKind::invalid, "the harness of this agent is gone"));
   const Sending sending(*session);
+  if (session->turns == 0) session->system = harness->instructions_of(*session->agent);
   if (session->ctx) {
     auto launch = std::make_unique<LaunchBelow>(launch_below(*session, std::move(input)));
     auto running = harness->run_below(session->ctx, std::move(launch));
@@ -103,6 +108,7 @@ Task<RunResult> AgentSession::send(std::string input) {
   auto launch = std::make_unique<Launch>(
       Launch{.prompt = std::move(input), .agent = session->agent, .session_turn = session->turns});
   launch->options.thread_id = session->thread.text();
+  launch->options.system_prompt = session->system;
   if (session->turns > 0) {
     launch->kind = Launch::Kind::follow;
     launch->from = session->at.run;
@@ -130,23 +136,28 @@ Result<void> AgentSession::take_up(const ResumeState& at) {
   if (!harness) return fail(ErrorKind::invalid, "the harness of this agent is gone");
   RecordStore& store = harness->store();
   TUG_TRY(found, find_run(store, at.run.text()));
-  TUG_TRY(root, fold_root(store, found.root));
-  for (const FoldedRun& run : root.runs) {
-    if (run.who->run_id != found.run) continue;
-    const RunResult& result = run.result;
+  TUG_TRY(root, fold_tree(store, found.root));
+  for (const auto& run : root.runs()) {
+    if (run->who->run_id != found.run) continue;
+    const RunResult result = result_of(*run);
     if (!result.ok() || result.stop != StopReason::end_turn) {
       return fail(ErrorKind::invalid, "run " + found.run.text() + " has not ended well",
                   "take the conversation up at a run that has");
     }
-    if (run.who->agent != core_->agent->name) {
+    if (run->who->agent != core_->agent->name) {
       return fail(ErrorKind::invalid, "run " + found.run.text() + " is one of the agent \"" +
-                                          run.who->agent + "\", not of \"" + core_->agent->name +
+                                          run->who->agent + "\", not of \"" + core_->agent->name +
                                           "\"");
     }
     TUG_TRY(records, store.read(found.root, result.last_seq - 1, 1));
     keep(*core_, result);
-    core_->history.offset = root.last_seq;
+    for (const auto& other : root.runs()) {
+      core_->history.offset = std::max(core_->history.offset, other->last_seq);
+    }
     if (!records.empty()) core_->hash = records[0].hash.hex();
+    const Json* system = run->options.find("system_prompt");
+    core_->system =
+        system ? std::string(system->as_string()) : harness->instructions_of(*core_->agent);
     return {};
   }
   return fail(ErrorKind::invalid, "there is no run " + at.run.text());

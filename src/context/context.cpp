@@ -348,6 +348,10 @@ void Context::remember(std::string_view key, Json value) const {
   emit(Kind::state_set, Json::object({{"key", key}, {"value", value}}));
   node_->run->memory.set(key, std::move(value));
 }
+void Context::set_metadata(Json metadata) const {
+  node_->own_locals().metadata = std::move(metadata);
+}
+
 void Context::set_window(ContextWindow window) const { node_->run->window = std::move(window); }
 void Context::set_tool(std::shared_ptr<const ToolSpec> tool) const noexcept {
   node_->tool = std::move(tool);

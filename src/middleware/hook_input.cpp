@@ -68,6 +68,8 @@ void put_call(Json& json, const HookInput& input) {
 void put_subagent(Json& json, const HookInput& input) {
   json.set("prompt", input.prompt);
   json.set("parent_call_id", input.parent_call_id.text());
+  json.set("inherited", input.inherited);
+  json.set("tool_mode", input.tool_mode);
   if (input.event != HookEvent::after_subagent_run) return;
   Json tools = Json::array();
   for (const std::string& tool : input.tools) tools.push_back(tool);
@@ -116,6 +118,9 @@ HookInput hook_input(HookEvent event, const Context& served) {
   input.turn = id.turn;
   input.resumed = served.resumed();
   input.metadata = run_of(served).metadata();
+  const Json& agent = served.inherited().values[kAgentKey];
+  input.tool_mode = std::string(agent["tool_mode"].as_string());
+  input.inherited = input.tool_mode == "inherit";
   return input;
 }
 

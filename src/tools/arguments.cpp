@@ -55,6 +55,15 @@ Result<Json> object_in(std::string_view text, bool& repaired) {
   return value;
 }
 
+// A string for an agent that takes nothing but one string is that string.
+Json wrapped_input(const Tool& tool, const Json& value) {
+  const Json& parameters = tool.spec().parameters;
+  if (!tool.spec().agent || !value.is_string() || parameters["properties"].size() != 1) return {};
+  const Json::Member& only = parameters["properties"].members()[0];
+  if (only.value["type"].as_string() != "string") return {};
+  return Json::object({{only.key(), value}});
+}
+
 std::string_view kind_of(const Json& value) noexcept {
   constexpr std::string_view kNames[] = {"null", "a boolean", "a number", "a string", "a list"};
   return kNames[static_cast<std::size_t>(value.type())];
@@ -146,6 +155,10 @@ Checked check_arguments(const Tool& tool, std::string_view text) {
   CheckedArguments checked;
   Result<Json> object = object_in(text, checked.repaired);
   if (!object) return refuse(tool, "are not valid JSON: " + object.error().message());
+  if (Json input = wrapped_input(tool, *object); !input.is_null()) {
+    object = std::move(input);
+    checked.repaired = true;
+  }
   if (!object->is_object()) {
     return refuse(tool, "are not a JSON object but " + std::string(kind_of(*object)));
   }

@@ -101,6 +101,25 @@ TEST(CheckArguments, TextIsRepairedOnlyWhereNothingCanBeMisread) {
   }
 }
 
+TEST(CheckArguments, AStringIsTheInputOfAnAgentThatTakesNothingElse) {
+  auto agent = *make_tool("agent", "d", [](const Place&) { return "x"; }, {.agent = true});
+  auto checked = check_arguments(*agent, R"("Paris")");
+  ASSERT_TRUE(checked) << checked.error().message();
+  EXPECT_EQ(print_json(checked->args), R"({"city":"Paris"})");
+  EXPECT_TRUE(checked->repaired);
+  EXPECT_EQ(print_json(check_arguments(*agent, R"("{\"city\":\"Rome\"}")")->args),
+            R"({"city":"Rome"})")
+      << "a quoted object is that object";
+  EXPECT_FALSE(check_arguments(*agent, "7"));
+  EXPECT_FALSE(check_arguments(*agent, "Paris")) << "not JSON";
+  struct Two {
+    std::string city;
+    std::optional<std::string> street;
+  };
+  auto two = *make_tool("two", "d", [](const Two&) { return "x"; }, {.agent = true});
+  EXPECT_FALSE(check_arguments(*two, R"("Paris")")) << "which of them?";
+}
+
 TEST(CheckArguments, AToolThatDeclaresAWrappersNameIsLeftAlone) {
   struct Declared {
     std::optional<Json> properties;

@@ -89,9 +89,9 @@ struct MiddlewareLink {
 };
 using MiddlewareChain = std::vector<MiddlewareLink>;
 
-// Well-known inherited keys. `agent` {name, topic, context_id, ancestor_context_id} is set by the
-// sub-agent code; `request` (parsed fields of the HTTP request that started the run, values only)
-// by the server; `gateway` (model gateway settings) by the provider configuration.
+// Well-known inherited keys. `agent` {name, topic, context_id, ancestor_context_id, tool_mode} is
+// set by the sub-agent code; `request` (parsed fields of the HTTP request that started the run,
+// values only) by the server; `gateway` (model gateway settings) by the provider configuration.
 inline constexpr std::string_view kAgentKey = "agent";
 inline constexpr std::string_view kRequestKey = "request";
 inline constexpr std::string_view kGatewayKey = "gateway";
@@ -309,6 +309,8 @@ class Context : public ConstContext {
   // the window is shared by all nodes of the run.
   void set_turn(std::uint32_t turn) const noexcept;
   void set_window(ContextWindow window) const;
+  // An object; replaces what is of this node alone.
+  void set_metadata(Json metadata) const;
   // Of a run that is taken up again: what was remembered before.
   void set_resumed(Json remembered) const;
   // For re-resolving a definition whose search path changed.

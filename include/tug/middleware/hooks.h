@@ -17,7 +17,7 @@
 //   before_tool_call     may deny; call_id, tool, arguments, tool_spec, tool_index
 //   after_tool_call      may replace the output; the same, original_output, output, envelope,
 //                        duration_ms
-//   before_subagent_run  may deny; prompt, parent_call_id
+//   before_subagent_run  may deny; prompt, parent_call_id, inherited, tool_mode
 //   after_subagent_run   the same, result, error, stop_reason, usage, tools
 //   limit_reached        limit, limit_value, current_count
 //   run_end              result, error, stop_reason, usage
@@ -99,6 +99,8 @@ struct HookInput {
   std::int64_t duration_ms = 0;
 
   CallId parent_call_id;           // the call that started the child run
+  bool inherited = false;          // it has the tools of its parent
+  std::string tool_mode;           // inherit | exact; empty for a child that is no agent's
   std::vector<std::string> tools;  // those it called, each once, sorted
 
   std::string limit;  // model_calls, tool_calls, tool_retries, wall_clock, tokens, cost, ..

@@ -35,6 +35,7 @@ struct BadArguments {
 //   - blank text is {};
 //   - one code fence around all of it is taken off;
 //   - a JSON string that holds an object, in a fence or not, is that object (one level);
+//   - any other JSON string for an agent that takes nothing but one string is that string;
 //   - an object that does not fit and has nothing but one member `arguments`, `args`, `input`,
 //     `param`, `params`, `parameters` or `properties`, unknown to the tool, which holds an object
 //     that fits, is that object;

@@ -23,13 +23,15 @@ std::string sum_of(const std::string& expression) {
 
 Answer delegate(const Wish& wish, Errands& errands) {
   if (wish.agent.empty() || wish.text.empty())
-    return "Say whom to ask and what: ask reviewer to read README.md.";
+    return "Say whom to ask and what: ask a sub-agent to read README.md.";
   if (!errands.can(wish.agent))
     return fmt::format("There is no agent {} in this run that I could ask.", wish.agent);
-  const ToolResult* result = errands.ask(wish.agent, Json::object({{"input", wish.text}}));
+  const bool unnamed = wish.agent == "subagent";
+  const ToolResult* result =
+      errands.ask(wish.agent, Json::object({{unnamed ? "task" : "input", wish.text}}));
   if (!result) return std::nullopt;
-  return fmt::format("{} {}:{}", wish.agent, result->is_error() ? "failed" : "says",
-                     excerpt(result->content));
+  return fmt::format("{} {}:{}", unnamed ? "The sub-agent" : wish.agent,
+                     result->is_error() ? "failed" : "says", excerpt(result->content));
 }
 
 }  // namespace
@@ -56,7 +58,7 @@ std::string doing(const Wish& wish) {
     case WishKind::headings:
       return "collect the headings" + (targets.empty() ? " of the Markdown files here" : of);
     case WishKind::delegate:
-      return "ask " + wish.agent;
+      return "ask " + (wish.agent == "subagent" ? "a sub-agent" : wish.agent);
     case WishKind::sum:
       return "work out " + wish.text;
     case WishKind::greeting:
@@ -75,7 +77,7 @@ std::string abilities() {
          "- count lines, words and files: how many lines are in README.md?\n"
          "- collect headings: summarise the headings of README.md\n"
          "- do sums: what is (3 + 4) * 2^10?\n"
-         "- pass a task to an agent of this run: ask reviewer to read README.md\n"
+         "- pass a task on: ask a sub-agent to read README.md\n"
          "and several of these joined by \"and\" or \"then\". For anything else name a model with "
          "-m PROVIDER/NAME.";
 }

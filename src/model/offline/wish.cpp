@@ -163,6 +163,10 @@ Wish search_in(const Clause& clause, std::size_t verb) {
   return wish;
 }
 
+// Words that say that an agent is meant, but not which.
+constexpr std::string_view kAnyAgent = "the a an another agent sub-agent subagent helper";
+constexpr std::string_view kSubagent = "subagent";
+
 Wish delegate_in(const Clause& clause, std::size_t verb) {
   Wish wish{.kind = WishKind::delegate};
   if (clause[verb].lower == "delegate") {
@@ -172,14 +176,24 @@ Wish delegate_in(const Clause& clause, std::size_t verb) {
     }
     wish.text = words_between(clause, verb + 1, to);
     std::size_t name = to + 1;
-    while (name < clause.size() && is_one_of(clause[name].lower, "the agent sub-agent")) ++name;
-    if (name < clause.size()) wish.agent = clause[name].text;
+    while (name < clause.size() && is_one_of(clause[name].lower, kAnyAgent)) ++name;
+    if (name < clause.size()) {
+      wish.agent = clause[name].text;
+    } else if (name > to + 1) {
+      wish.agent = kSubagent;
+    }
     return wish;
   }
   std::size_t name = verb + 1;
-  while (name < clause.size() && is_one_of(clause[name].lower, "the agent sub-agent")) ++name;
-  if (name < clause.size()) wish.agent = clause[name].text;
-  std::size_t from = name + 1;
+  while (name < clause.size() && is_one_of(clause[name].lower, kAnyAgent)) ++name;
+  // "ask a sub-agent to ..": nobody by name.
+  const bool unnamed = name > verb + 1 && name < clause.size() && clause[name].lower == "to";
+  if (unnamed) {
+    wish.agent = kSubagent;
+  } else if (name < clause.size()) {
+    wish.agent = clause[name].text;
+  }
+  std::size_t from = unnamed ? name : name + 1;
   while (from < clause.size() && is_one_of(clause[from].lower, "to about for")) ++from;
   wish.text = words_between(clause, from, clause.size());
   return wish;

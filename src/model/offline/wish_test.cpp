@@ -124,6 +124,8 @@ TEST(Wishes, SeveralComeInTheirOrder) {
       {"Hello, list src then read a.md; what is 1+1?", "list(src) read(a.md) sum(1+1)"},
       {"First read a.md. Then search for x in b.md.", "read(a.md) search(x; b.md)"},
       {"ask reviewer to read README.md", "delegate(reviewer: read README.md)"},
+      {"ask a sub-agent to list the files in src", "delegate(subagent: list the files in src)"},
+      {"delegate the review of a.md to a sub-agent", "delegate(subagent: the review of a.md)"},
       {"delegate the review of a.md to reviewer", "delegate(reviewer: the review of a.md)"},
   };
   check(rows);
