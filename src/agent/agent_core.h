@@ -49,9 +49,8 @@ ToolResult result_for_model(const std::string& agent, const RunResult& result,
                             const Context& caller);
 // The schema {input: string}.
 Json input_schema();
-// `subagent` and, with `background`, `subagent_runs`.
-Result<ToolPtr> make_subagent_tool(std::weak_ptr<detail::HarnessCore> harness,
-                                   SubagentOptions options);
+// `subagent`, with the agent that it runs where no other is named, and `subagent_runs`.
+Result<ToolPtr> make_subagent_tool(AgentCorePtr own, SubagentOptions options);
 Result<ToolPtr> make_subagent_runs_tool();
 
 }  // namespace tug

@@ -193,8 +193,8 @@ Result<void> decide_calls(LiveRun& scope, const std::vector<Decision>& decisions
       }
     }
   }
-  if (!scope.parent) {
-    for (const auto& state : tree.left_over) runs.push_back(state.get());
+  for (const auto& state : tree.left_over) {
+    if (tree.is_below(*state, scope)) runs.push_back(state.get());
   }
   const FindTool find_tool = [&](const RunState& run, const std::string& name) {
     const LiveRun* live = tree.find(run.who->run_id);

@@ -83,7 +83,8 @@ Result<void> resume_run(RunState& state, const Event& event) {
   if (!state.who) return out_of_place(event, "the run has not begun");
   const bool answered = has_undecided_answer(state) && !event.message;
   // A segment that has no terminal event lasted until its last record.
-  if (!state.ending) state.alive += state.updated - state.segment;
+  state.was_cut = !state.ending;
+  if (state.was_cut) state.alive += state.updated - state.segment;
   state.segment = event.ts;
   state.told = text_of(event.data, "prompt");
   state.ending.reset();

@@ -91,6 +91,7 @@ struct RunState {
   std::optional<std::string> constants;  // digest of what the run was frozen with
   Phase phase = Phase::ready;
   Seq last_seq = 0;
+  bool was_cut = false;  // the segment before this one has no end: its process was gone
   // Call ids are `<offset + seq>.<index>`: a run with a base counts on from it.
   Seq offset = 0;
 

@@ -49,8 +49,9 @@ void LiveRun::wake() noexcept {
 }
 
 bool LiveRun::can_move() const noexcept {
+  if (unbegun > 0) return true;
   if (held) return false;
-  if (joining) return detached > 0 && awaited_elsewhere == 0;
+  if (joining && background.running() > 0) return detached > 0 && awaited_elsewhere == 0;
   // A call with a child waits for it, as far as anybody can know.
   if (batch) return batch->running() == 0 || batch->running() > attended.size();
   return awaited_elsewhere == 0;
@@ -83,6 +84,7 @@ LiveRun* RunTree::find(const RunId& run) const noexcept {
 std::unique_ptr<RunState> RunTree::take_left_over(const RunId& parent, const CallId& call,
                                                   const std::string& agent,
                                                   const std::string& prompt) {
+  if (parking_) return nullptr;
   const auto found = std::ranges::find_if(left_over, [&](const auto& state) {
     return state->who->parent_run_id == parent && state->who->parent_call_id == call &&
            state->who->agent == agent && state->prompt == prompt;
@@ -91,6 +93,24 @@ std::unique_ptr<RunState> RunTree::take_left_over(const RunId& parent, const Cal
   std::unique_ptr<RunState> taken = std::move(*found);
   left_over.erase(found);
   return taken;
+}
+
+bool RunTree::is_below(const RunState& state, const LiveRun& run) const noexcept {
+  if (!run.parent) return true;
+  RunId above = state.who->parent_run_id;
+  while (!above.empty()) {
+    if (const LiveRun* live = find(above)) {
+      for (; live; live = live->parent) {
+        if (live == &run) return true;
+      }
+      return false;
+    }
+    const auto found = std::ranges::find_if(
+        left_over, [&](const auto& other) { return other->who->run_id == above; });
+    if (found == left_over.end()) return false;
+    above = (*found)->who->parent_run_id;
+  }
+  return false;
 }
 
 bool RunTree::is_left_open(const CallId& call) const noexcept {

@@ -76,7 +76,7 @@ void CallBatch::add(std::vector<BatchCall> calls) {
 
 // Those that take no place pass those that wait for one.
 void CallBatch::start_ready() {
-  if (cancel_.requested()) return;
+  if (cancel_.requested() || !observer_.may_begin()) return;
   for (auto at = ready_.begin(); at != ready_.end();) {
     const bool place = takes_place(*at);
     if (place && places_ == cap_) {
@@ -120,12 +120,12 @@ void CallBatch::end(std::size_t index) {
     if (--entries_[next]->before == 0) ready_.push_back(next);
   }
   start_ready();
-  if (--left_ == 0) done_.wake_all();
+  if (--left_ == 0 || running_ == 0) done_.wake_all();
 }
 
 Task<void> CallBatch::join() {
   const Until until{cancel_};
-  while (left_ > 0) {
+  while (left_ > 0 && (running_ > 0 || observer_.may_begin())) {
     const Woken woken = co_await done_.wait(until);
     if (woken == Woken::ready) continue;
     for (std::size_t i = 0; i < entries_.size(); ++i) {

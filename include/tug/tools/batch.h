@@ -36,6 +36,9 @@ class BatchObserver {
  public:
   virtual ~BatchObserver() = default;
   virtual void on_begin(std::size_t index) { static_cast<void>(index); }
+  // Whether calls that have not begun still may. Once they may not, they never do, nothing is said
+  // of them, and the batch ends with those that run.
+  virtual bool may_begin() const { return true; }
   // Runs the call: `invoke`, unless something stands around it.
   virtual Task<ToolResult> run(const BatchCall& call, std::size_t index);
   virtual void on_end(std::size_t index, ToolResult result, Duration took) = 0;
