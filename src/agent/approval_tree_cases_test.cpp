@@ -255,6 +255,43 @@ TEST(ApprovalTreeCases, ACallOfTheRootAndOneBelowItWaitTogether) {
   EXPECT_EQ(till.paid, (std::vector<int>{1, 7}));
 }
 
+TEST(ApprovalTreeCases, CallsWaitAtEveryLevelAtOnceAndAreFreedInAnyOrder) {
+  const std::vector<ScriptTurn> turns = {
+      by("main", calls({{"a", "pay", sum(1)}, {"b", "level1", R"({"input":"buy"})"}})),
+      by("level1", calls({{"c", "pay", sum(2)}, {"d", "level2", R"({"input":"buy"})"}})),
+      by("level2", pays(3)),
+      by("level2", says("level2 done")),
+      by("level1", says("level1 done")),
+      by("main", says("done"))};
+  std::vector<std::string> order = {"main", "level1", "level2"};
+  do {
+    const ModelPtr script = scripted(turns);
+    Rig rig(script);
+    Till till(rig);
+    give_levels(rig, 2);
+    RunResult result = run_on(rig, "go", {.permissions = Permissions{.hold = HoldScope::call}});
+    expect_parked(rig, result);
+    ASSERT_EQ(result.pending.size(), 3u);
+    std::vector<int> paid;
+    for (const std::string& agent : order) {
+      ASSERT_EQ(result.status, RunStatus::parked) << agent;
+      const auto pending = std::ranges::find(result.pending, agent, &PendingApproval::agent);
+      ASSERT_NE(pending, result.pending.end()) << agent;
+      Rig next = beside(rig, script);
+      Till other(next);
+      give_levels(next, 2);
+      result = approve_on(next, result, {Decision::approve(pending->call)});
+      paid.insert(paid.end(), other.paid.begin(), other.paid.end());
+    }
+    EXPECT_EQ(result.text, "done") << order[0] << " " << order[1];
+    EXPECT_EQ(result.counts.tool_calls, 2);
+    std::ranges::sort(paid);
+    EXPECT_EQ(paid, (std::vector<int>{1, 2, 3}));
+    expect_journal_says(*rig.store, result);
+    for (const FoldedRun& run : folded(rig, result.id).runs) expect_legal(run.result.messages);
+  } while (std::ranges::next_permutation(order).found);
+}
+
 TEST(ApprovalTreeCases, LimitsOfTheTreeCountOverThePause) {
   auto model = recording(scripted(chain(2)));
   Rig rig(model);

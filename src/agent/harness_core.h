@@ -149,6 +149,7 @@ class HarnessCore : public std::enable_shared_from_this<HarnessCore> {
   Result<RunPlanPtr> plan_for(const Launch& launch, const RunOptions& options,
                               std::string_view agent);
   Result<std::vector<PlannedModel>> models_of(const RunOptions& options);
+  void add_fallbacks(std::vector<PlannedModel>& models, const std::vector<std::string>& names);
   Result<Context> root_context(std::shared_ptr<RootLog> log, const RunOptions& options,
                                std::optional<BudgetSnapshot> restored, Loop& loop);
   Result<RunOptions> taken_up(const RunState& state, const RunOptions& given);

@@ -67,7 +67,13 @@ Result<std::vector<PlannedModel>> HarnessCore::models_of(const RunOptions& optio
   TUG_TRY(model, models_->find(id));
   std::vector<PlannedModel> models;
   models.push_back({model->profile().id(), std::move(model), {}});
-  for (const std::string& name : options.fallback_models.value_or(options_.fallback_models)) {
+  add_fallbacks(models, options.fallback_models.value_or(options_.fallback_models));
+  return models;
+}
+
+void HarnessCore::add_fallbacks(std::vector<PlannedModel>& models,
+                                const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
     auto found = models_->find(name);
     if (found) {
       models.push_back({(*found)->profile().id(), *std::move(found), {}});
@@ -75,7 +81,6 @@ Result<std::vector<PlannedModel>> HarnessCore::models_of(const RunOptions& optio
       models.push_back({name, nullptr, found.error().message()});
     }
   }
-  return models;
 }
 
 // Everything but the tools, which whoever calls this has chosen.
@@ -191,6 +196,10 @@ Result<RunPlanPtr> HarnessCore::plan(const AgentCore& agent, const RunOptions& o
   spec.tools = std::move(tools);
   if (told.model.empty() && caller) {
     spec.models = caller->models;
+    if (told.fallback_models) {
+      spec.models.resize(1);
+      add_fallbacks(spec.models, *told.fallback_models);
+    }
   } else {
     TUG_TRY(models, models_of(told));
     spec.models = std::move(models);

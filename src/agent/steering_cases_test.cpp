@@ -259,6 +259,22 @@ TEST(SteeringCases, AResumeThatComesBeforeTheCheckpointTakesThePauseBack) {
   EXPECT_EQ(told.run.wait().text, "done");
 }
 
+TEST(SteeringCases, APauseThatComesWithTheFinalAnswerComesTooLate) {
+  Told told({after_ms(300, says("done"))});
+  told.run.steer(Steer::pause("lunch"));
+  const RunResult result = told.run.wait();
+  EXPECT_EQ(result.text, "done");
+  EXPECT_TRUE(result.ok());
+}
+
+TEST(SteeringCases, MoreBatchesThanCanWaitAreRejectedOneByOne) {
+  Told told({after_ms(300, says("done")), says("heard")});
+  for (std::size_t i = 0; i < kMaxSteerBacklog + 10; ++i) told.run.steer(Steer::inject("x"));
+  EXPECT_EQ(told.run.wait().text, "heard");
+  EXPECT_EQ(told.rig.seen->count(Kind::steering_applied), kMaxSteerBacklog);
+  EXPECT_EQ(told.rig.seen->count(Kind::steering_rejected), 10u);
+}
+
 TEST(SteeringCases, WhatWasToldBeforeAPauseIsKnownWhereTheRunGoesOn) {
   const ModelPtr script = scripted({naps(300), calls("see"), says("done"), says("more")});
   Rig rig(script);

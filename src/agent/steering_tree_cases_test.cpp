@@ -17,7 +17,7 @@ RunOptions steerable() { return {.steering = SteeringPolicy::allow_all()}; }
 
 // Two children at once, `left` for 300 ms and `right` for 600, and both go on after that.
 struct Pair {
-  Pair()
+  explicit Pair(RunOptions options = steerable())
       : model(recording(scripted(
             {by("main",
                 calls({{"a", "left", R"({"input":"l"})"}, {"b", "right", R"({"input":"r"})"}})),
@@ -27,7 +27,7 @@ struct Pair {
     give_nap(rig);
     rig.harness->agent("left", "One.");
     rig.harness->agent("right", "The other.");
-    run = start_on(rig, "go", steerable());
+    run = start_on(rig, "go", std::move(options));
     rig.engine->advance(milliseconds(100));
   }
   tug::Run node(std::string_view agent) const { return run.node(run_of(*rig.seen, agent)); }
@@ -115,6 +115,49 @@ TEST(SteeringTreeCases, APausedTreeGoesOnInAnotherProcess) {
             (Trace{"l", "(nap)", "[rested]", "be quick"}));
   EXPECT_EQ(pair.model->requests().size(), 6u);
   expect_journal_says(*next.store, result);
+}
+
+TEST(SteeringTreeCases, AHandlePausesItsNodeWhateverThePolicySays) {
+  Pair pair({});
+  pair.node("left").pause("lunch");
+  const RunResult parked = pair.run.wait();
+  EXPECT_EQ(parked.stop, StopReason::paused);
+  EXPECT_EQ(pair.rig.seen->find(Kind::run_paused)->data["reason"].as_string(), "lunch");
+  EXPECT_EQ(resume_on(pair.rig, parked).text, "done");
+}
+
+TEST(SteeringTreeCases, WordsForAParkedTreeComeBehindTheResultsThatItWaitsFor) {
+  Pair pair;
+  pair.node("left").steer(Steer::pause("lunch"));
+  const RunResult parked = pair.run.wait();
+  const RunResult result = resume_on(pair.rig, parked, "and hurry");
+  EXPECT_EQ(result.text, "done");
+  EXPECT_EQ(texts_of(result.messages),
+            (Trace{"go", "(left)(right)", "[left done][right done]", "and hurry", "done"}));
+  expect_legal(result.messages);
+}
+
+TEST(SteeringTreeCases, ADecisionLeavesAPauseAsItIs) {
+  Rig rig(scripted(
+      {by("main", calls({{"a", "left", R"({"input":"l"})"}, {"b", "right", R"({"input":"r"})"}})),
+       by("left", naps(300)), by("right", calls("pay")), by("left", says("left done")),
+       by("right", says("right done")), by("main", says("done"))}));
+  give_nap(rig);
+  rig.harness->inline_tool("pay", "Pays", [] { return "paid"; }, {.requires_approval = true});
+  rig.harness->agent("left", "One.");
+  rig.harness->agent("right", "The other.");
+  tug::Run run = start_on(rig, "go", steerable());
+  rig.engine->advance(milliseconds(100));
+  run.node(run_of(*rig.seen, "left")).steer(Steer::pause("lunch"));
+  const RunResult parked = run.wait();
+  ASSERT_EQ(parked.stop, StopReason::approval_required);
+  ASSERT_EQ(parked.pending.size(), 1u);
+  const RunResult paused =
+      rig.harness->approve(parked.root, decide_all(parked.pending, /*approved=*/true)).wait();
+  EXPECT_EQ(paused.status, RunStatus::parked);
+  EXPECT_EQ(paused.stop, StopReason::paused);
+  EXPECT_TRUE(paused.pending.empty());
+  EXPECT_EQ(resume_on(rig, paused).text, "done");
 }
 
 TEST(SteeringTreeCases, ACommandForAChildCancelsItAlone) {
