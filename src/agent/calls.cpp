@@ -169,8 +169,8 @@ class RunningCalls {
       : run_(run),
         stop_(run.plan->middleware.empty() ? run.ctx.cancel() : run.ctx.cancel().child()),
         partners_(run, stop_),
-        batch_(run.ctx.loop(), partners_, stop_,
-               run.plan->sequential ? 1 : run.plan->max_concurrency) {}
+        batch_(run.ctx.loop(), partners_, stop_, run.plan->max_concurrency,
+               run.plan->sequential ? BatchOrder::one_by_one : BatchOrder::as_tools_allow) {}
   RunningCalls(const RunningCalls&) = delete;
   RunningCalls& operator=(const RunningCalls&) = delete;
   ~RunningCalls() {

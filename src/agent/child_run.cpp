@@ -140,6 +140,17 @@ void tell_parent(LiveRun& run) {
 
 }  // namespace
 
+// What a call that is made again has been told already.
+std::unique_ptr<RunResult> HarnessCore::answered_before(const Context& ctx,
+                                                        const LaunchBelow& launch) const {
+  RunTree& tree = *RunTree::of(ctx);
+  if (tree.done.empty() || ctx.id().call_id.empty()) return nullptr;
+  const auto done =
+      tree.take_done(ctx.id().run_id, ctx.id().call_id,
+                     launch.agent ? launch.agent->name : agent_of(launch.options), launch.prompt);
+  return done ? std::make_unique<RunResult>(result_of(*done)) : nullptr;
+}
+
 Result<std::unique_ptr<LiveRun>> HarnessCore::begin_below(const Context& ctx, LaunchBelow& launch) {
   if (auto wrong = fault()) return Failure(*std::move(wrong));
   TUG_TRY(said, check_prompt(launch.prompt));
@@ -353,6 +364,7 @@ Task<void> HarnessCore::run_background(std::shared_ptr<RunShared> shared, Contex
 
 Task<std::unique_ptr<RunResult>> HarnessCore::run_below(Context ctx,
                                                         std::unique_ptr<LaunchBelow> launch) {
+  if (auto answered = answered_before(ctx, *launch)) co_return std::move(answered);
   std::shared_ptr<RunShared> shared;
   if (RunTree::of(ctx)->owner != this) {
     // Closing this harness does not end the root: its runs are ended one by one.

@@ -140,6 +140,9 @@ class HarnessCore : public std::enable_shared_from_this<HarnessCore> {
   [[gnu::noinline]] static std::unique_ptr<RunResult> end_driving(BelowRun& below);
   Task<std::unique_ptr<RunResult>> drive_below(std::shared_ptr<RunShared> shared, Context ctx,
                                                std::unique_ptr<LaunchBelow> launch);
+  // The answer of a child that the same call had in an earlier segment; null when it has to be run.
+  [[gnu::noinline]] std::unique_ptr<RunResult> answered_before(const Context& ctx,
+                                                               const LaunchBelow& launch) const;
   [[gnu::noinline]] Result<std::unique_ptr<LiveRun>> begin_below(const Context& ctx,
                                                                  LaunchBelow& launch);
   Task<void> run_background(std::shared_ptr<RunShared> shared, Context ctx,

@@ -304,6 +304,11 @@ Result<void> apply(RunState& state, const Event& event) {
 
 void apply_below(RunState& state, const Event& event) {
   if (event.kind == Kind::approval_decided) return take_grant(state, event);
+  if (event.kind == Kind::tool_denied) {
+    const Json& data = event.data;
+    state.denials.push_back(
+        {CallId(text_of(data, "call_id")), text_of(data, "tool"), text_of(data, "reason")});
+  }
   if (event.kind != Kind::model_completed && event.kind != Kind::model_failed) return;
   add(state.subtree, spending_in(event.data));
 }

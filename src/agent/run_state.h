@@ -154,7 +154,7 @@ inline constexpr std::string_view kFollowUp = "follow_up";
 // Takes one record (or live event, which changes nothing) of this run. `invalid` for a record that
 // cannot follow what was there: the journal is damaged or of another version.
 Result<void> apply(RunState& state, const Event& event);
-// Takes a record of a run below this one: what the subtree has spent.
+// Takes a record of a run below this one: what the subtree has spent, and what it was refused.
 void apply_below(RunState& state, const Event& event);
 
 // Options as data, `over` on top of `under`, limits one by one.

@@ -81,18 +81,35 @@ LiveRun* RunTree::find(const RunId& run) const noexcept {
   return found == by_id_.end() ? nullptr : found->second;
 }
 
+namespace {
+
+// The first one that the call ran with these words.
+std::unique_ptr<RunState> take_first(std::vector<std::unique_ptr<RunState>>& states,
+                                     const RunId& parent, const CallId& call,
+                                     const std::string& agent, const std::string& prompt) {
+  const auto found = std::ranges::find_if(states, [&](const auto& state) {
+    return state->who->parent_run_id == parent && state->who->parent_call_id == call &&
+           state->who->agent == agent && state->prompt == prompt;
+  });
+  if (found == states.end()) return nullptr;
+  std::unique_ptr<RunState> taken = std::move(*found);
+  states.erase(found);
+  return taken;
+}
+
+}  // namespace
+
 std::unique_ptr<RunState> RunTree::take_left_over(const RunId& parent, const CallId& call,
                                                   const std::string& agent,
                                                   const std::string& prompt) {
   if (parking_) return nullptr;
-  const auto found = std::ranges::find_if(left_over, [&](const auto& state) {
-    return state->who->parent_run_id == parent && state->who->parent_call_id == call &&
-           state->who->agent == agent && state->prompt == prompt;
-  });
-  if (found == left_over.end()) return nullptr;
-  std::unique_ptr<RunState> taken = std::move(*found);
-  left_over.erase(found);
-  return taken;
+  return take_first(left_over, parent, call, agent, prompt);
+}
+
+std::unique_ptr<RunState> RunTree::take_done(const RunId& parent, const CallId& call,
+                                             const std::string& agent, const std::string& prompt) {
+  auto taken = take_first(done, parent, call, agent, prompt);
+  return taken && taken->ending->status == RunStatus::completed ? std::move(taken) : nullptr;
 }
 
 bool RunTree::is_below(const RunState& state, const LiveRun& run) const noexcept {

@@ -131,6 +131,9 @@ class RunTree final : public RunControl, public std::enable_shared_from_this<Run
   std::unique_ptr<RunState> take_left_over(const RunId& parent, const CallId& call,
                                            const std::string& agent, const std::string& prompt);
   bool is_below(const RunState& left_over, const LiveRun& run) const noexcept;
+  // The same of those that have ended well.
+  std::unique_ptr<RunState> take_done(const RunId& parent, const CallId& call,
+                                      const std::string& agent, const std::string& prompt);
   // Calls whose child was parked: they stay open.
   std::vector<CallId> left_open;
   bool is_left_open(const CallId& call) const noexcept;

@@ -44,10 +44,12 @@ std::vector<std::vector<std::size_t>> waits_of(std::span<const ToolSpec* const> 
   return waits;
 }
 
-CallBatch::CallBatch(Loop& loop, BatchObserver& observer, CancelToken cancel, std::uint32_t cap)
+CallBatch::CallBatch(Loop& loop, BatchObserver& observer, CancelToken cancel, std::uint32_t cap,
+                     BatchOrder order)
     : observer_(observer),
       cancel_(std::move(cancel)),
       cap_(std::max(cap, 1u)),
+      order_(order),
       scope_(loop, cancel_) {}
 
 bool CallBatch::takes_place(std::size_t index) const {
@@ -61,7 +63,10 @@ void CallBatch::add(std::vector<BatchCall> calls) {
   std::vector<const ToolSpec*> specs;
   specs.reserve(entries_.size());
   for (const auto& entry : entries_) specs.push_back(&entry->call.tool->spec());
-  const auto waits = waits_of(specs);
+  auto waits = waits_of(specs);
+  for (std::size_t i = 1; order_ == BatchOrder::one_by_one && i < waits.size(); ++i) {
+    waits[i] = {i - 1};
+  }
   for (std::size_t i = first; i < entries_.size(); ++i) {
     for (const std::size_t earlier : waits[i]) {
       if (entries_[earlier]->ended) continue;
