@@ -40,6 +40,20 @@ std::optional<char> read_byte() {
   }
 }
 
+// After an escape: the key itself, unless it begins what an arrow, a function key or Alt sends.
+// That is taken off the input.
+bool is_escape_key() {
+  if (!readable(kRestOfSequence)) return true;
+  const std::optional<char> kind = read_byte();
+  if (!kind || *kind == '\x1b') return true;
+  if (*kind != '[' && *kind != 'O') return false;
+  while (readable(kRestOfSequence)) {
+    const std::optional<char> byte = read_byte();
+    if (!byte || (*byte >= '@' && *byte <= '~')) break;
+  }
+  return false;
+}
+
 std::string shown(const Error& error) {
   std::string text = "  " + terminal_text(error.message());
   if (!error.fix().empty()) text += "\n  " + terminal_text(error.fix());
@@ -135,7 +149,7 @@ void ApprovalPrompt::show(const Question& question) {
     text += "\n  its arguments have " + std::to_string(arguments.size()) +
             " bytes: too much to be shown whole, so it can only be refused";
   }
-  status_.write_line(text);
+  status_.write_question(text);
 }
 
 void ApprovalPrompt::answer(Question& question, Key key) {
@@ -239,10 +253,7 @@ ApprovalPrompt::Key ApprovalPrompt::read_key(const Question& question) {
       case 'N':
         return Key::no;
       case '\x1b':
-        // The key itself, unless it begins what an arrow or a function key sends.
-        if (!readable(kRestOfSequence)) return Key::stop;
-        while (readable(0) && read_byte()) {
-        }
+        if (is_escape_key()) return Key::stop;
         break;
       default:
         break;

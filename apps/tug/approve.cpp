@@ -1,6 +1,9 @@
 // tug approve RUN
 #include <algorithm>
+#include <chrono>
 #include <memory>
+#include <span>
+#include <thread>
 
 #include "amounts.h"
 #include "approval_text.h"
@@ -8,10 +11,15 @@
 #include "core/try.h"
 #include "drive.h"
 #include "go_on.h"
+#include "table.h"
 #include "tug/agent/fold.h"
 
 namespace tug::cli {
 namespace {
+
+constexpr auto kWait = std::chrono::seconds(5);  // for a run in another process
+constexpr auto kLook = std::chrono::milliseconds(20);
+constexpr std::size_t kPage = 512;
 
 struct ApproveRequest {
   GoOnRequest run;
@@ -93,10 +101,75 @@ Result<std::vector<Decision>> decisions(const ApproveRequest& request,
 Result<std::vector<PendingApproval>> pending_of(const GoOn& found) {
   const RunId& root = found.root.who->run_id;
   TUG_TRY(folded, fold_root(*found.store, root));
-  const RunResult& result = folded.runs.front().result;
-  if (!result.pending.empty()) return result.pending;
+  // One that is parked lists those of the whole tree itself.
+  std::vector<PendingApproval> pending = folded.runs.front().result.pending;
+  if (found.root.status != RootStatus::parked) {
+    for (const FoldedRun& run : std::span(folded.runs).subspan(1)) {
+      const std::vector<PendingApproval>& below = run.result.pending;
+      pending.insert(pending.end(), below.begin(), below.end());
+    }
+  }
+  if (!pending.empty()) return pending;
   return fail(ErrorKind::invalid, "no call of run " + short_id(root) + " waits for approval",
               "`tug show " + short_id(root) + "` says how it stands");
+}
+
+// Into the inbox of a run that is not parked: whoever runs it, or takes it up again, looks there.
+Result<void> send(const GoOn& found, const std::vector<Decision>& decided) {
+  Json list = Json::array();
+  for (const Decision& decision : decided) list.push_back(to_json(decision));
+  const Json command = Json::object({{"approve", std::move(list)}});
+  return found.store->send(found.root.who->run_id,
+                           {.command = print_json(command), .sender = "owner", .created = now()});
+}
+
+// What a run that is under way in another process said to it: everything decided, or why not.
+struct Heard {
+  std::size_t decided = 0;
+  std::string refused;
+};
+Result<Heard> hear(const GoOn& found, const std::vector<Decision>& decided) {
+  const auto end = std::chrono::steady_clock::now() + kWait;
+  Heard heard;
+  Seq after = found.root.last_seq;
+  const auto is_one = [&](const Event& event) {
+    return std::ranges::any_of(decided, [&](const Decision& decision) {
+      return event.data["call_id"].as_string() == decision.call.text() && event.who &&
+             event.who->run_id == decision.run;
+    });
+  };
+  while (true) {
+    TUG_TRY(records, found.store->read(found.root.who->run_id, after, kPage));
+    for (const Record& record : records) {
+      after = record.seq;
+      TUG_TRY(event, decode(record, *found.store));
+      if (event.kind == Kind::approval_decided && is_one(event)) ++heard.decided;
+      if (event.kind == Kind::steering_rejected && event.data["command"].contains("approve"))
+        heard.refused = event.data["reason"].as_string();
+    }
+    const bool over = heard.decided >= decided.size() || !heard.refused.empty();
+    if (over || std::chrono::steady_clock::now() >= end) return heard;
+    if (records.size() < kPage) std::this_thread::sleep_for(kLook);
+  }
+}
+
+int tell_heard(const Options& options, const GoOn& found, const Heard& heard, std::size_t count) {
+  const std::string who = "run " + short_id(found.root.who->run_id);
+  if (!heard.refused.empty()) {
+    return report(options,
+                  Error(ErrorKind::invalid,
+                        who + " is under way in another process and refused it: " + heard.refused,
+                        "`tug show` says how it stands"),
+                  unusable);
+  }
+  const bool all = heard.decided >= count;
+  if (options.json()) {
+    print(print_json(Json::object(
+              {{"run_id", found.root.who->run_id.text()}, {"status", all ? "decided" : "sent"}})) +
+          "\n");
+  }
+  notice(who + (all ? " goes on in another process" : " has not answered yet; it was sent"));
+  return ok;
 }
 
 int approve(const Options& options, const ApproveRequest& request) {
@@ -107,10 +180,22 @@ int approve(const Options& options, const ApproveRequest& request) {
   if (!pending) return report(options, pending.error(), unusable);
   auto decided = decisions(request, *pending);
   if (!decided) return report(options, decided.error(), unusable);
+  const bool parked_now = found->root.status == RootStatus::parked;
+  if (!parked_now) {
+    if (auto sent = send(*found, *decided); !sent) return report(options, sent.error(), unusable);
+    const std::optional<Owner>& owner = found->root.owner;
+    if (owner && is_alive(owner->process)) {
+      auto heard = hear(*found, *decided);
+      if (!heard) return report(options, heard.error(), unusable);
+      return tell_heard(options, *found, *heard, decided->size());
+    }
+  }
   auto session = session_of(options, request.run, *found);
   if (!session) return report(options, session.error(), unusable);
   return drive(options, *session, [&](Harness& harness, RunOptions run_options) {
-    return harness.approve(found->root.who->run_id, *decided, std::move(run_options));
+    const RunId& root = found->root.who->run_id;
+    return parked_now ? harness.approve(root, *decided, std::move(run_options))
+                      : harness.resume(root, {}, std::move(run_options));
   });
 }
 

@@ -88,6 +88,15 @@ void show_end_again(RecordStore& store, const RunId& root, StreamLines& lines) {
   if (for_each_event(store, root, look) && end) lines.on_event(*end);
 }
 
+// A call of the run or of one below it.
+bool was_denied(const Session& session, const RunResult& result) {
+  if (!result.denials.empty()) return true;
+  const auto folded = fold_root(*session.store, result.root);
+  return folded && std::ranges::any_of(folded->runs, [](const FoldedRun& run) {
+           return !run.result.denials.empty();
+         });
+}
+
 // What kept a run from starting is a matter of usage or configuration, unless it is our own.
 int never_started(const Options& options, const RunResult& result) {
   switch (result.error->kind()) {
@@ -200,7 +209,7 @@ int drive(const Options& options, Session& session,
   }
   tell_ending(options, session, result);
   const int code = exit_code(result);
-  return code == ok && session.fail_on_deny && !result.denials.empty() ? denied : code;
+  return code == ok && session.fail_on_deny && was_denied(session, result) ? denied : code;
 }
 
 }  // namespace tug::cli

@@ -25,6 +25,12 @@ int resume(const Options& options, const GoOnRequest& request) {
   }
   auto session = session_of(options, request, *found);
   if (!session) return report(options, session.error(), unusable);
+  const bool waits = found->root.status == RootStatus::parked &&
+                     found->root.summary["stop_reason"].as_string() == "approval_required";
+  if (waits && !found->prompt.empty()) {
+    notice("run " + short_id(found->root.who->run_id) +
+           " waits for approval; the prompt is kept until it has answered");
+  }
   return drive(options, *session, [&](Harness& harness, RunOptions run_options) {
     return harness.resume(found->root.who->run_id, found->prompt, std::move(run_options));
   });

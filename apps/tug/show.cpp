@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "amounts.h"
+#include "approval_text.h"
 #include "commands.h"
 #include "harmless_text.h"
 #include "stored_run.h"
@@ -82,6 +83,9 @@ std::string page(const FoldedRoot& root, const FoldedRun& run) {
           std::to_string(usage.input_tokens) + " tokens in, " +
           std::to_string(usage.output_tokens) + " out, cost " + to_string(result.cost) + ", " +
           std::to_string(result.duration_ms) + " ms\n";
+  if (!result.pending.empty()) {
+    text += "\nwaits for approval\n" + pending_list(result.pending);
+  }
   if (result.error) text += "error    " + terminal_text(to_string(*result.error)) + "\n";
   return text;
 }

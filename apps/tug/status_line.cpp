@@ -87,12 +87,22 @@ void StatusLine::write_past(const std::function<Cursor()>& write) {
   cursor_ = write();
 }
 
-void StatusLine::write_line(std::string_view line) {
-  const std::lock_guard lock(mutex_);
+void StatusLine::write_below(std::string_view text) {
   clear();
   const bool within = cursor_ == Cursor::within_line && shown();
-  write_all(STDERR_FILENO, (within ? "\n" : "") + std::string(line) + "\n");
+  write_all(STDERR_FILENO, (within ? "\n" : "") + std::string(text) + "\n");
+}
+
+void StatusLine::write_line(std::string_view line) {
+  const std::lock_guard lock(mutex_);
+  write_below(line);
   cursor_ = Cursor::line_start;
+}
+
+void StatusLine::write_question(std::string_view text) {
+  const std::lock_guard lock(mutex_);
+  write_below(text);
+  cursor_ = Cursor::within_line;
 }
 
 void StatusLine::close() {

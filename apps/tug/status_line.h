@@ -33,12 +33,15 @@ class StatusLine {
   // `write` puts text on the terminal and says where the cursor stands afterwards.
   void write_past(const std::function<Cursor()>& write);
   void write_line(std::string_view line);  // to stderr, harmless as it is
+  // The same, and the line stays away until something else is written.
+  void write_question(std::string_view text);
   // Clears it for good.
   void close();
 
  private:
   void tick(std::stop_token stop);
   void draw();
+  void write_below(std::string_view text);
   std::string erasing() const;
   void clear();
 

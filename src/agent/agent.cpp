@@ -134,6 +134,12 @@ AgentCorePtr HarnessCore::find_agent(std::string_view name) const {
   return nullptr;
 }
 
+AgentCorePtr HarnessCore::find_agent_below(std::string_view name) const {
+  if (auto found = find_agent(name)) return found;
+  std::scoped_lock lock(mutex_);
+  return default_agent_ && default_agent_->name == name ? default_agent_ : nullptr;
+}
+
 std::string HarnessCore::instructions_of(const AgentCore& agent) const {
   std::scoped_lock lock(mutex_);
   return agent.config.system_prompt.value_or(options_.system_prompt);

@@ -32,6 +32,11 @@ class AgentCore : public std::enable_shared_from_this<AgentCore> {
     std::weak_ptr<const RunPlan> caller;
     std::uint64_t version = 0;
     RunPlanPtr plan;
+
+    // A caller that is gone is not the same as none.
+    bool is_for(const RunPlanPtr& other) const noexcept {
+      return !caller.owner_before(other) && !other.owner_before(caller);
+    }
   };
   mutable std::mutex mutex;
   mutable Planned planned;
@@ -41,6 +46,7 @@ class AgentCore : public std::enable_shared_from_this<AgentCore> {
 
 using AgentCorePtr = std::shared_ptr<const detail::AgentCore>;
 
+inline constexpr std::string_view kDefaultAgent = "default";
 inline constexpr std::string_view kSubagentTool = "subagent";
 inline constexpr std::string_view kSubagentRunsTool = "subagent_runs";
 
@@ -49,9 +55,8 @@ ToolResult result_for_model(const std::string& agent, const RunResult& result,
                             const Context& caller);
 // The schema {input: string}.
 Json input_schema();
-// `subagent` and, with `background`, `subagent_runs`.
-Result<ToolPtr> make_subagent_tool(std::weak_ptr<detail::HarnessCore> harness,
-                                   SubagentOptions options);
+// `subagent`, with the agent that it runs where no other is named, and `subagent_runs`.
+Result<ToolPtr> make_subagent_tool(AgentCorePtr own, SubagentOptions options);
 Result<ToolPtr> make_subagent_runs_tool();
 
 }  // namespace tug

@@ -36,6 +36,7 @@ Result<void> ask_approval(RunState& state, const Event& event) {
   }
   const bool batch = event.data["hold"].as_string() != "call";
   open->asked = AskedCall{.args = event.data["arguments"],
+                          .asked = event.data["arguments"],
                           .digest = text_of(event.data, "digest"),
                           .reason = text_of(event.data, "reason"),
                           .holds_batch = batch};

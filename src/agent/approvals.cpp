@@ -108,6 +108,22 @@ void rule_by_policy(LiveRun& run, const OpenCall& open, bool approved, const std
   record(run, Kind::approval_decided, decided);
 }
 
+// What a grant covers need not be asked about any longer. Whether there was any of it.
+bool allow_granted(LiveRun& run) {
+  bool any = false;
+  const std::vector<OpenCall> calls = run.state.asks ? run.state.calls : std::vector<OpenCall>();
+  for (const OpenCall& open : calls) {
+    if (!waits(open)) continue;
+    const Tool* tool = run.plan->tools.find(open.call.tool);
+    if (!tool) continue;
+    const Judgement now = judge_call(run, *tool, open.asked->args);
+    if (now.verdict != Judgement::Verdict::allow) continue;
+    rule_by_policy(run, open, true, {});
+    any = true;
+  }
+  return any;
+}
+
 RunState* state_of(RunTree& tree, const RunId& run) {
   if (LiveRun* live = tree.find(run)) return &live->state;
   for (const auto& state : tree.left_over) {
@@ -168,13 +184,18 @@ void record_left_over(RunTree& tree, RunState& state, Kind kind, Json data) {
 
 void rule(RunTree& tree, const std::vector<Ruling>& rulings) {
   std::vector<LiveRun*> freed;
+  bool grants = false;
   for (const Ruling& ruling : rulings) {
+    grants = grants || ruling.decided.grant;
     if (LiveRun* live = tree.find(ruling.run)) {
       record(*live, Kind::approval_decided, ruling.decided);
       if (std::ranges::find(freed, live) == freed.end()) freed.push_back(live);
     } else if (RunState* state = state_of(tree, ruling.run)) {
       record_left_over(tree, *state, Kind::approval_decided, write_json(ruling.decided));
     }
+  }
+  for (LiveRun* run : grants ? tree.runs() : std::vector<LiveRun*>()) {
+    if (allow_granted(*run) && std::ranges::find(freed, run) == freed.end()) freed.push_back(run);
   }
   for (LiveRun* run : freed) {
     if (run->on_freed) run->on_freed();
@@ -193,8 +214,8 @@ Result<void> decide_calls(LiveRun& scope, const std::vector<Decision>& decisions
       }
     }
   }
-  if (!scope.parent) {
-    for (const auto& state : tree.left_over) runs.push_back(state.get());
+  for (const auto& state : tree.left_over) {
+    if (tree.is_below(*state, scope)) runs.push_back(state.get());
   }
   const FindTool find_tool = [&](const RunState& run, const std::string& name) {
     const LiveRun* live = tree.find(run.who->run_id);
@@ -230,7 +251,9 @@ std::string changed_since(const LiveRun& run, const OpenCall& open) {
   if (checked->args != open.asked->args) return "the tool takes other arguments now";
   const Judgement now = judge_call(run, *tool, open.asked->args);
   if (now.verdict == Judgement::Verdict::deny) return now.reason;
-  if (now.verdict == Judgement::Verdict::allow && !now.by_choice) {
+  // Somebody may have put arguments in their place that would not have been asked about.
+  const Judgement then = judge_call(run, *tool, open.asked->asked);
+  if (then.verdict == Judgement::Verdict::allow && !then.by_choice) {
     return "\"" + open.call.tool +
            "\" does not require approval any more: it is not what was asked "
            "about";

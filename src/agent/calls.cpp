@@ -74,6 +74,12 @@ class CallPartners final : public BatchObserver {
   }
 
   void on_begin(std::size_t index) override { calls_[index].begun = true; }
+  // What has not begun when the tree parks begins when it is taken up again.
+  bool may_begin() const override { return !run_.tree.parking(); }
+  void leave_what_may_not_begin() {
+    if (may_begin()) return;
+    for (Partner& partner : calls_) partner.ended = partner.ended || !partner.begun;
+  }
 
   Task<ToolResult> run(const BatchCall& call, std::size_t index) override {
     if (gate_ > 0 && index >= gated_from_) return run_gated(call, index);
@@ -163,8 +169,8 @@ class RunningCalls {
       : run_(run),
         stop_(run.plan->middleware.empty() ? run.ctx.cancel() : run.ctx.cancel().child()),
         partners_(run, stop_),
-        batch_(run.ctx.loop(), partners_, stop_,
-               run.plan->sequential ? 1 : run.plan->max_concurrency) {}
+        batch_(run.ctx.loop(), partners_, stop_, run.plan->max_concurrency,
+               run.plan->sequential ? BatchOrder::one_by_one : BatchOrder::as_tools_allow) {}
   RunningCalls(const RunningCalls&) = delete;
   RunningCalls& operator=(const RunningCalls&) = delete;
   ~RunningCalls() {
@@ -207,10 +213,12 @@ class RunningCalls {
     batch_.add(std::move(calls));
     auto joining = batch_.join();
     co_await std::move(joining);
+    partners_.leave_what_may_not_begin();
   }
 
  private:
   void add_freed() {
+    if (run_.state.doom) return;
     if (run_.state.phase == Phase::admitting) admit(run_);
     std::vector<BatchCall> calls;
     const Seq gate = collect(calls);

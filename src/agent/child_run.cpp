@@ -111,15 +111,22 @@ void go_on_records(LiveRun& run) {
   check_asked_again(run);
 }
 
+// The child that the call began before it was run again; null when there is none.
+std::shared_ptr<RunShared> begun_before(LiveRun& owner, const CallId& call,
+                                        const std::string& agent, const std::string& prompt) {
+  if (call.empty()) return nullptr;
+  for (BackgroundRun& run : owner.background_runs) {
+    if (run.begun_by != call || run.agent != agent || run.prompt != prompt) continue;
+    run.begun_by = {};
+    return run.shared;
+  }
+  return nullptr;
+}
+
 // What its parent has to know of a segment that is over.
 void tell_parent(LiveRun& run) {
   const Ending& ending = *run.state.ending;
   if (ending.status == RunStatus::parked) {
-    const auto& pending = run.state.pending;
-    if (run.parent) {
-      auto& below = run.parent->pending_below;
-      below.insert(below.end(), pending.begin(), pending.end());
-    }
     if (!run.hangs.anchor.empty()) run.tree.left_open.push_back(run.hangs.anchor);
     return;
   }
@@ -132,6 +139,17 @@ void tell_parent(LiveRun& run) {
 }
 
 }  // namespace
+
+// What a call that is made again has been told already.
+std::unique_ptr<RunResult> HarnessCore::answered_before(const Context& ctx,
+                                                        const LaunchBelow& launch) const {
+  RunTree& tree = *RunTree::of(ctx);
+  if (tree.done.empty() || ctx.id().call_id.empty()) return nullptr;
+  const auto done =
+      tree.take_done(ctx.id().run_id, ctx.id().call_id,
+                     launch.agent ? launch.agent->name : agent_of(launch.options), launch.prompt);
+  return done ? std::make_unique<RunResult>(result_of(*done)) : nullptr;
+}
 
 Result<std::unique_ptr<LiveRun>> HarnessCore::begin_below(const Context& ctx, LaunchBelow& launch) {
   if (auto wrong = fault()) return Failure(*std::move(wrong));
@@ -168,6 +186,7 @@ Result<std::unique_ptr<LiveRun>> HarnessCore::begin_below(const Context& ctx, La
                  .defaults = default_limits(),
                  .limits = limits};
   furnish(spec, options);
+  if (launch.background && parent) spec.cancel = parent->background.token();
   spec.inherit.values =
       Json::object({{kAgentKey, agent_value(launch, agent, id, ctx.id().run_id)}});
   if (launch.left_over) {
@@ -218,7 +237,10 @@ HarnessCore::BelowResult HarnessCore::begin_driving(const Context& ctx,
                                                     std::unique_ptr<LaunchBelow> launch,
                                                     std::shared_ptr<RunShared> shared) {
   auto begun = begin_below(ctx, *launch);
-  if (!begun) return {nullptr, std::make_unique<RunResult>(failed_result(begun.error()))};
+  if (!begun) {
+    if (launch->left_over) RunTree::of(ctx)->left_over.push_back(std::move(launch->left_over));
+    return {nullptr, std::make_unique<RunResult>(failed_result(begun.error()))};
+  }
   auto below = std::make_unique<BelowRun>();
   below->run = *std::move(begun);
   below->shared = std::move(shared);
@@ -242,6 +264,12 @@ std::unique_ptr<RunResult> HarnessCore::end_driving(BelowRun& below) {
     other->retire();
     if (other != below.shared) other->end(*result);
   }
+  if (result->status == RunStatus::parked) {
+    RunTree& tree = run.tree;
+    auto state = std::make_unique<RunState>(std::move(run.state));
+    below.run.reset();
+    tree.left_over.push_back(std::move(state));
+  }
   return result;
 }
 
@@ -263,7 +291,7 @@ void HarnessCore::restart_background(LiveRun& run) {
     if (found == run.tree.done.end()) continue;
     auto shared = make_shared_below(run.ctx, child.run);
     shared->end(result_of(**found));
-    run.background_runs.push_back({child.name, std::move(shared)});
+    run.background_runs.push_back({child.name, std::move(shared), child.call, (*found)->prompt});
   }
   const std::map<std::string, OpenChild> children = run.state.children;
   for (const auto& [id, child] : children) {
@@ -272,7 +300,7 @@ void HarnessCore::restart_background(LiveRun& run) {
     const auto found = std::ranges::find_if(
         left, [&](const auto& state) { return state->who->run_id == child.run; });
     if (found == left.end()) continue;
-    AgentCorePtr agent = find_agent(child.name);
+    AgentCorePtr agent = find_agent_below(child.name);
     if (!agent) {
       close_left_over(run, child.run);
       continue;
@@ -281,7 +309,9 @@ void HarnessCore::restart_background(LiveRun& run) {
     launch.left_over = std::move(*found);
     left.erase(found);
     auto shared = make_shared_below(run.ctx, child.run);
-    run.background_runs.push_back({child.name, shared});
+    shared->belongs_to(run, child.call);
+    run.background_runs.push_back({child.name, shared, child.call, launch.prompt});
+    ++run.unbegun;
     run.background.spawn(run_background(std::move(shared), run.ctx,
                                         std::make_unique<LaunchBelow>(std::move(launch))));
   }
@@ -295,6 +325,11 @@ std::shared_ptr<RunShared> HarnessCore::make_shared_below(const Context& ctx, co
 }
 
 Run HarnessCore::start_below(const Context& ctx, LaunchBelow launch) {
+  LiveRun* owner = RunTree::of(ctx)->find(ctx.id().run_id);
+  const std::string name = launch.agent ? launch.agent->name : agent_of(launch.options);
+  if (auto begun = owner ? begun_before(*owner, ctx.id().call_id, name, launch.prompt) : nullptr) {
+    return RunHandle::make(std::move(begun));
+  }
   if (launch.options.run_id.empty()) {
     launch.options.run_id = ctx.services().ids().next(ctx.loop().wall());
   }
@@ -302,10 +337,10 @@ Run HarnessCore::start_below(const Context& ctx, LaunchBelow launch) {
   if (!launch.agent) shared->keep_events();
   remember(shared);
   launch.background = true;
-  LiveRun* owner = RunTree::of(ctx)->find(ctx.id().run_id);
   if (owner) {
-    const std::string name = launch.agent ? launch.agent->name : agent_of(launch.options);
-    owner->background_runs.push_back({name, shared});
+    shared->belongs_to(*owner, ctx.id().call_id);
+    owner->background_runs.push_back({name, shared, {}, {}});
+    ++owner->unbegun;
     owner->background.spawn(
         run_background(shared, ctx, std::make_unique<LaunchBelow>(std::move(launch))));
   } else {
@@ -318,6 +353,10 @@ Run HarnessCore::start_below(const Context& ctx, LaunchBelow launch) {
 
 Task<void> HarnessCore::run_background(std::shared_ptr<RunShared> shared, Context ctx,
                                        std::unique_ptr<LaunchBelow> launch) {
+  if (LiveRun* owner = RunTree::of(ctx)->find(ctx.id().run_id)) {
+    --owner->unbegun;
+    owner->tree.look_later();
+  }
   auto driving = drive_below(shared, std::move(ctx), std::move(launch));
   const std::unique_ptr<RunResult> result = co_await std::move(driving);
   if (shared) shared->end(std::move(*result));
@@ -325,6 +364,7 @@ Task<void> HarnessCore::run_background(std::shared_ptr<RunShared> shared, Contex
 
 Task<std::unique_ptr<RunResult>> HarnessCore::run_below(Context ctx,
                                                         std::unique_ptr<LaunchBelow> launch) {
+  if (auto answered = answered_before(ctx, *launch)) co_return std::move(answered);
   std::shared_ptr<RunShared> shared;
   if (RunTree::of(ctx)->owner != this) {
     // Closing this harness does not end the root: its runs are ended one by one.

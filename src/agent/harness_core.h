@@ -80,6 +80,8 @@ class HarnessCore : public std::enable_shared_from_this<HarnessCore> {
                           const InheritedMiddleware* inherited, const RunPlanPtr& caller);
   AgentCorePtr agent(std::string name, std::string description, AgentConfig config);
   AgentCorePtr find_agent(std::string_view name) const;
+  // The same for a run below another: the one that has no name of its own, too.
+  AgentCorePtr find_agent_below(std::string_view name) const;
   // What runs of an agent are told that is not told anything else.
   std::string instructions_of(const AgentCore& agent) const;
   void subagents(SubagentOptions options);
@@ -138,6 +140,9 @@ class HarnessCore : public std::enable_shared_from_this<HarnessCore> {
   [[gnu::noinline]] static std::unique_ptr<RunResult> end_driving(BelowRun& below);
   Task<std::unique_ptr<RunResult>> drive_below(std::shared_ptr<RunShared> shared, Context ctx,
                                                std::unique_ptr<LaunchBelow> launch);
+  // The answer of a child that the same call had in an earlier segment; null when it has to be run.
+  [[gnu::noinline]] std::unique_ptr<RunResult> answered_before(const Context& ctx,
+                                                               const LaunchBelow& launch) const;
   [[gnu::noinline]] Result<std::unique_ptr<LiveRun>> begin_below(const Context& ctx,
                                                                  LaunchBelow& launch);
   Task<void> run_background(std::shared_ptr<RunShared> shared, Context ctx,
@@ -165,7 +170,8 @@ class HarnessCore : public std::enable_shared_from_this<HarnessCore> {
   mutable std::mutex mutex_;  // everything below
   ToolSet tools_;
   std::vector<AgentCorePtr> agents_;
-  std::uint64_t version_ = 0;  // of everything plans are made of
+  AgentCorePtr default_agent_;  // of the tool `subagent`, where no agent has that name
+  std::uint64_t version_ = 0;   // of everything plans are made of
   // Whether every agent's names are there, as of that version.
   mutable std::optional<std::uint64_t> agents_checked_;
   mutable std::optional<Error> bad_agent_;

@@ -186,9 +186,7 @@ Result<RunPlanPtr> HarnessCore::plan(const AgentCore& agent, const RunOptions& o
   if (usual) {
     std::scoped_lock lock(agent.mutex);
     const auto& planned = agent.planned;
-    if (planned.plan && planned.version == version && planned.caller.lock() == caller) {
-      return planned.plan;
-    }
+    if (planned.plan && planned.version == version && planned.is_for(caller)) return planned.plan;
   }
   const RunOptions told = told_by(agent.config, options);
   TUG_TRY(spec, plan_spec(told, inherited, caller.get()));

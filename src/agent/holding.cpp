@@ -74,7 +74,12 @@ Ending parked_ending(const LiveRun& run) {
 
 std::vector<PendingApproval> pending_at_end(const LiveRun& run) {
   std::vector<PendingApproval> pending = waiting_calls(run.state);
-  pending.insert(pending.end(), run.pending_below.begin(), run.pending_below.end());
+  if (run.state.children.empty()) return pending;
+  for (const auto& state : run.tree.left_over) {
+    if (!run.tree.is_below(*state, run)) continue;
+    const auto waiting = waiting_calls(*state);
+    pending.insert(pending.end(), waiting.begin(), waiting.end());
+  }
   return pending;
 }
 
@@ -84,7 +89,6 @@ std::vector<PendingApproval> pending_of(const LiveRun& run) {
     if (other == &run || !is_below(*other, run)) continue;
     const auto waiting = waiting_calls(other->state);
     pending.insert(pending.end(), waiting.begin(), waiting.end());
-    pending.insert(pending.end(), other->pending_below.begin(), other->pending_below.end());
   }
   return pending;
 }

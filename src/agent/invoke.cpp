@@ -202,8 +202,10 @@ Task<ToolResult> DetachedCall::result(Until until) const {
 }
 
 DetachedCall invoke_detached(Context ctx, std::string tool, Json args, InvokeSeed seed) {
-  auto shared = std::make_shared<DetachedCall::Shared>(ctx.cancel().child());
   LiveRun* run = RunTree::of(ctx)->find(ctx.id().run_id);
+  // The context's own cancellation reaches the call anyway.
+  const CancelToken& above = run ? run->background.token() : ctx.cancel();
+  auto shared = std::make_shared<DetachedCall::Shared>(above.child());
   if (!run) {
     shared->result = no_run();
     shared->done.set();

@@ -59,6 +59,8 @@ void close_lost_acts(LiveRun& run) {
     run.ctx.events().drop_partial(CallId(lost.call));
   }
   close_code_calls(run);
+  // Of a segment that has an end, what is open may run again, or has never begun.
+  if (!run.state.was_cut) return;
   const std::vector<OpenCall> calls = run.state.calls;
   for (std::uint32_t i = 0; i < calls.size(); ++i) {
     if (!calls[i].started || calls[i].result) continue;
@@ -78,17 +80,25 @@ void close_started_calls(LiveRun& run) {
 
 namespace {
 
+void end_left_over(RunTree& tree, RunState& state);
+
+// Ends those below the run, and what is below them. They are among what is left over until they
+// have ended, so that whoever is above them hears of it.
+template <class Which>
+void end_below(RunTree& tree, const RunId& run, Which which) {
+  while (true) {
+    const auto found = std::ranges::find_if(tree.left_over, [&](const auto& state) {
+      return state->who->parent_run_id == run && which(*state);
+    });
+    if (found == tree.left_over.end()) return;
+    RunState* const state = found->get();
+    end_left_over(tree, *state);
+    std::erase_if(tree.left_over, [&](const auto& other) { return other.get() == state; });
+  }
+}
+
 // A run below that nobody goes on with ends as a record in its own name, and in its parent's.
 void end_left_over(RunTree& tree, RunState& state) {
-  for (std::size_t i = tree.left_over.size(); i-- > 0;) {
-    // The order may change underway: what is below goes first.
-    if (i < tree.left_over.size() && tree.left_over[i]->who->parent_run_id == state.who->run_id) {
-      const std::unique_ptr<RunState> child = std::move(tree.left_over[i]);
-      tree.left_over.erase(tree.left_over.begin() + static_cast<std::ptrdiff_t>(i));
-      end_left_over(tree, *child);
-      i = tree.left_over.size();
-    }
-  }
   const auto emit = [&](Kind kind, Json data) {
     record_left_over(tree, state, kind, std::move(data));
   };
@@ -98,6 +108,7 @@ void end_left_over(RunTree& tree, RunState& state) {
          write_json(payload::RunResumed{.epoch = tree.root()->ctx.events().epoch(),
                                         .from_seq = tree.root()->ctx.events().last_seq() + 1}));
   }
+  end_below(tree, state.who->run_id, [](const RunState&) { return true; });
   if (state.attempt) emit(Kind::model_failed, write_json(lost_attempt(*state.attempt)));
   const std::vector<OpenCall> code_calls = state.code_calls;
   for (const OpenCall& open : code_calls) {
@@ -142,24 +153,10 @@ void end_left_over(RunTree& tree, RunState& state) {
   }
 }
 
-template <class Which>
-void close_below(LiveRun& run, Which which) {
-  RunTree& tree = run.tree;
-  while (true) {
-    const auto found = std::ranges::find_if(tree.left_over, [&](const auto& state) {
-      return state->who->parent_run_id == run.ctx.id().run_id && which(*state);
-    });
-    if (found == tree.left_over.end()) return;
-    const std::unique_ptr<RunState> state = std::move(*found);
-    tree.left_over.erase(found);
-    end_left_over(tree, *state);
-  }
-}
-
 }  // namespace
 
 void close_orphans(LiveRun& run) {
-  close_below(run, [&](const RunState& state) {
+  end_below(run.tree, run.ctx.id().run_id, [&](const RunState& state) {
     const auto child = run.state.children.find(state.who->run_id.text());
     if (child != run.state.children.end() && child->second.background) return false;
     const OpenCall* open = find_call(run.state, state.who->parent_call_id.text());
@@ -168,11 +165,12 @@ void close_orphans(LiveRun& run) {
 }
 
 void close_left_over(LiveRun& run, const RunId& child) {
-  close_below(run, [&](const RunState& state) { return state.who->run_id == child; });
+  end_below(run.tree, run.ctx.id().run_id,
+            [&](const RunState& state) { return state.who->run_id == child; });
 }
 
 void close_left_over(LiveRun& run) {
-  close_below(run, [](const RunState&) { return true; });
+  end_below(run.tree, run.ctx.id().run_id, [](const RunState&) { return true; });
 }
 
 BudgetSnapshot spent_by(const TreeFold& fold) {

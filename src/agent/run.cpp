@@ -40,19 +40,32 @@ RunResult result_with(const LiveRun& run, const Ending& ending) {
   return result;
 }
 
+// Runs below may have been parked, and calls decided about, since the run came to its end.
+void look_at_pending(const LiveRun& run, RunResult& result) {
+  result.pending = pending_at_end(run);
+  if (!result.pending.empty()) {
+    result.stop = StopReason::approval_required;
+  } else if (result.stop == StopReason::approval_required) {
+    result.stop = StopReason::paused;
+  }
+}
+
 [[gnu::noinline]] void record_terminal(LiveRun& run, RunResult result, std::string reason) {
   // The record has the time that its result was reckoned with: a fold comes to the same.
   const Time now = run.ctx.loop().wall();
   result.duration_ms = milliseconds(run.state.alive_at(now));
-  const std::string stop(name_of(result.stop));
   if (result.status == RunStatus::parked) {
-    payload::RunPaused paused{.stop_reason = stop, .result = to_json(result)};
+    look_at_pending(run, result);
+    payload::RunPaused paused{.stop_reason = std::string(name_of(result.stop)),
+                              .result = to_json(result)};
     if (!reason.empty()) paused.reason = std::move(reason);
     record(run, Kind::run_paused, paused, nullptr, now);
     return;
   }
   record(run, terminal_kind(result.status),
-         payload::RunEnded{.stop_reason = stop, .result = to_json(result)}, nullptr, now);
+         payload::RunEnded{.stop_reason = std::string(name_of(result.stop)),
+                           .result = to_json(result)},
+         nullptr, now);
 }
 
 // Whatever happens, the segment has a terminal event when this goes.
@@ -105,7 +118,9 @@ std::optional<Ending> checkpoint(LiveRun& run) {
     record_limit(run, *in_time.error().detail_if<Limit>());
     return Ending{RunStatus::completed, StopReason::limit_reached, state.limit};
   }
-  if (state.doom && state.calls.empty()) return state.doom;
+  // A turn is admitted whole; calls that somebody was asked about are not worth a wait any more.
+  const bool admits = state.phase == Phase::admitting && !state.calls.empty() && !state.asks;
+  if (state.doom && !admits) return state.doom;
   if (auto wanted = check_control(run)) return wanted;
   return std::nullopt;
 }
@@ -209,7 +224,7 @@ Task<EndingPtr> run_segment(LiveRun& run) {
     if (!run.tree.parking() && goes_on(run, *ending)) ending.reset();
   }
   // One of them may have been parked while the run waited for it to end.
-  if (run.tree.parking() && ending->status == RunStatus::completed) {
+  if (run.tree.parking() && ending->stop == StopReason::end_turn && !run.state.children.empty()) {
     ending = std::make_unique<Ending>(parked_ending(run));
   }
   if (ending->status == RunStatus::parked) {
@@ -282,7 +297,10 @@ void tell_of_error(LiveRun& run) {
   auto around = around_run(run.plan->middleware, run.ctx, std::move(input), segment);
   Result<RunResult> result = co_await std::move(around);
   RunResult whole = taken(run, std::move(result));
-  if (whole.status != RunStatus::parked) close_started_calls(run);
+  if (whole.status != RunStatus::parked) {
+    close_started_calls(run);
+    close_left_over(run);
+  }
   record_terminal(run, std::move(whole), std::move(segment.reason));
   tell_of_error(run);
 }

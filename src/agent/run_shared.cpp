@@ -250,6 +250,83 @@ Task<RunResult> RunShared::wait(Until until) {
   co_return *result();
 }
 
+void RunShared::belongs_to(LiveRun& owner, CallId call) {
+  owners_tree_ = owner.tree.weak_from_this();
+  owner_ = owner.ctx.id().run_id;
+  begun_by_ = std::move(call);
+}
+
+// Code of a run waits for one of its children. It can move again the moment that one has ended.
+class RunShared::Attending {
+ public:
+  Attending(RunShared& child, const CallId& call)
+      : child_(child), tree_(child.owners_tree_), run_(child.owner_) {
+    LiveRun* owner = find();
+    if (!owner || child.ended()) return;
+    const OpenCall* open = find_call(owner->state, call.text());
+    if (open && open->started && !open->result) call_ = call;
+    in_batch_ = owner->batch != nullptr;
+    if (in_batch_) {
+      ++owner->attended[call_.text()];
+    } else {
+      ++owner->awaited_elsewhere;
+    }
+    child.attending_.push_back(this);
+    waits_ = true;
+    owner->tree.look_later();
+  }
+  Attending(const Attending&) = delete;
+  Attending& operator=(const Attending&) = delete;
+  ~Attending() {
+    if (waits_) std::erase(child_.attending_, this);
+    release();
+  }
+
+  void release() {
+    LiveRun* owner = find();
+    if (!std::exchange(waits_, false) || !owner) return;
+    if (!in_batch_) {
+      --owner->awaited_elsewhere;
+    } else if (auto found = owner->attended.find(call_.text()); --found->second == 0) {
+      owner->attended.erase(found);
+    }
+  }
+
+  // What cannot be run again says itself what became of it.
+  void leave_open() const {
+    LiveRun* owner = find();
+    const OpenCall* open = owner ? find_call(owner->state, call_.text()) : nullptr;
+    const Tool* tool = open ? owner->plan->tools.find(open->call.tool) : nullptr;
+    if (!tool) return;
+    const Effect effect = tool->spec().effect;
+    if (effect != Effect::pure && effect != Effect::idempotent) return;
+    owner->tree.left_open.push_back(call_);
+  }
+
+ private:
+  LiveRun* find() const {
+    const auto tree = tree_.lock();
+    return tree ? tree->find(run_) : nullptr;
+  }
+  RunShared& child_;
+  std::weak_ptr<RunTree> tree_;
+  RunId run_;
+  CallId call_;  // empty when nobody knows
+  bool in_batch_ = false;
+  bool waits_ = false;
+};
+
+Task<RunResult> RunShared::attend(Until until, CallId by) {
+  const auto self = shared_from_this();
+  Loop& here = co_await this_loop();
+  std::optional<Attending> attending;
+  if (&here == &loop_ && !owner_.empty()) attending.emplace(*this, by.empty() ? begun_by_ : by);
+  auto waiting = wait(std::move(until));
+  RunResult result = co_await std::move(waiting);
+  if (attending && result.status == RunStatus::parked) attending->leave_open();
+  co_return result;
+}
+
 Task<Result<void>> RunShared::wait_event(Until until) {
   auto self = shared_from_this();
   bool first = false;
@@ -338,6 +415,7 @@ void RunShared::end(RunResult result) {
     result_ = std::make_shared<const RunResult>(std::move(result));
   }
   ended_.store(true, std::memory_order_release);
+  for (Attending* waiting : std::exchange(attending_, {})) waiting->release();
   done_.wake_all();
   news_.wake_all();
   for (auto& tell : std::exchange(told_, {})) tell();
@@ -381,7 +459,9 @@ RunResult Run::wait() const {
   return failed_result(result.error().with_fix("on a loop, co_await run.result() instead"));
 }
 
-Task<RunResult> Run::result(Until until) const { return handle_->shared().wait(std::move(until)); }
+Task<RunResult> Run::result(Until until) const {
+  return handle_->shared().attend(std::move(until));
+}
 
 std::optional<Event> Run::next_event() const {
   RunShared& shared = handle_->shared();

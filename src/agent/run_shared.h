@@ -52,6 +52,11 @@ class RunShared : public std::enable_shared_from_this<RunShared> {
 
   // A loop, any of them.
   Task<RunResult> wait(Until until);
+  // The same for code of a run, which cannot move by itself while it waits: if this run is parked,
+  // its call stays open. `by` is empty where only the call that began this one can be meant.
+  Task<RunResult> attend(Until until, CallId by = {});
+  // Whose child it is, and which of its calls began it. Before anybody waits.
+  void belongs_to(LiveRun& owner, CallId call);
   // The run's loop.
   Task<Result<void>> wait_event(Until until);
   RunStatusRecord status() const;
@@ -93,6 +98,11 @@ class RunShared : public std::enable_shared_from_this<RunShared> {
 
   // The loop's.
   LiveRun* live_ = nullptr;
+  class Attending;
+  std::weak_ptr<RunTree> owners_tree_;
+  RunId owner_;
+  CallId begun_by_;
+  std::vector<Attending*> attending_;
   std::shared_ptr<Sink> buffer_;
   std::optional<CancelReason> cancelled_early_;
   std::optional<std::string> paused_early_;

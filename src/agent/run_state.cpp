@@ -83,7 +83,8 @@ Result<void> resume_run(RunState& state, const Event& event) {
   if (!state.who) return out_of_place(event, "the run has not begun");
   const bool answered = has_undecided_answer(state) && !event.message;
   // A segment that has no terminal event lasted until its last record.
-  if (!state.ending) state.alive += state.updated - state.segment;
+  state.was_cut = !state.ending;
+  if (state.was_cut) state.alive += state.updated - state.segment;
   state.segment = event.ts;
   state.told = text_of(event.data, "prompt");
   state.ending.reset();
@@ -303,6 +304,11 @@ Result<void> apply(RunState& state, const Event& event) {
 
 void apply_below(RunState& state, const Event& event) {
   if (event.kind == Kind::approval_decided) return take_grant(state, event);
+  if (event.kind == Kind::tool_denied) {
+    const Json& data = event.data;
+    state.denials.push_back(
+        {CallId(text_of(data, "call_id")), text_of(data, "tool"), text_of(data, "reason")});
+  }
   if (event.kind != Kind::model_completed && event.kind != Kind::model_failed) return;
   add(state.subtree, spending_in(event.data));
 }

@@ -40,8 +40,9 @@ struct OpenAttempt {
 
 // A call that somebody is asked about.
 struct AskedCall {
-  Json args;  // as it would be started with
-  std::string digest;
+  Json args;                // as it would be started with
+  Json asked;               // as it was asked about
+  std::string digest;       // of `args`
   std::string reason;       // why it asks
   bool holds_batch = true;  // nothing of its turn starts before it is decided
   std::optional<bool> approved;
@@ -90,6 +91,7 @@ struct RunState {
   std::optional<std::string> constants;  // digest of what the run was frozen with
   Phase phase = Phase::ready;
   Seq last_seq = 0;
+  bool was_cut = false;  // the segment before this one has no end: its process was gone
   // Call ids are `<offset + seq>.<index>`: a run with a base counts on from it.
   Seq offset = 0;
 
@@ -152,7 +154,7 @@ inline constexpr std::string_view kFollowUp = "follow_up";
 // Takes one record (or live event, which changes nothing) of this run. `invalid` for a record that
 // cannot follow what was there: the journal is damaged or of another version.
 Result<void> apply(RunState& state, const Event& event);
-// Takes a record of a run below this one: what the subtree has spent.
+// Takes a record of a run below this one: what the subtree has spent, and what it was refused.
 void apply_below(RunState& state, const Event& event);
 
 // Options as data, `over` on top of `under`, limits one by one.

@@ -49,8 +49,9 @@ void LiveRun::wake() noexcept {
 }
 
 bool LiveRun::can_move() const noexcept {
+  if (unbegun > 0) return true;
   if (held) return false;
-  if (joining) return detached > 0 && awaited_elsewhere == 0;
+  if (joining && background.running() > 0) return detached > 0 && awaited_elsewhere == 0;
   // A call with a child waits for it, as far as anybody can know.
   if (batch) return batch->running() == 0 || batch->running() > attended.size();
   return awaited_elsewhere == 0;
@@ -80,17 +81,53 @@ LiveRun* RunTree::find(const RunId& run) const noexcept {
   return found == by_id_.end() ? nullptr : found->second;
 }
 
-std::unique_ptr<RunState> RunTree::take_left_over(const RunId& parent, const CallId& call,
-                                                  const std::string& agent,
-                                                  const std::string& prompt) {
-  const auto found = std::ranges::find_if(left_over, [&](const auto& state) {
+namespace {
+
+// The first one that the call ran with these words.
+std::unique_ptr<RunState> take_first(std::vector<std::unique_ptr<RunState>>& states,
+                                     const RunId& parent, const CallId& call,
+                                     const std::string& agent, const std::string& prompt) {
+  const auto found = std::ranges::find_if(states, [&](const auto& state) {
     return state->who->parent_run_id == parent && state->who->parent_call_id == call &&
            state->who->agent == agent && state->prompt == prompt;
   });
-  if (found == left_over.end()) return nullptr;
+  if (found == states.end()) return nullptr;
   std::unique_ptr<RunState> taken = std::move(*found);
-  left_over.erase(found);
+  states.erase(found);
   return taken;
+}
+
+}  // namespace
+
+std::unique_ptr<RunState> RunTree::take_left_over(const RunId& parent, const CallId& call,
+                                                  const std::string& agent,
+                                                  const std::string& prompt) {
+  if (parking_) return nullptr;
+  return take_first(left_over, parent, call, agent, prompt);
+}
+
+std::unique_ptr<RunState> RunTree::take_done(const RunId& parent, const CallId& call,
+                                             const std::string& agent, const std::string& prompt) {
+  auto taken = take_first(done, parent, call, agent, prompt);
+  return taken && taken->ending->status == RunStatus::completed ? std::move(taken) : nullptr;
+}
+
+bool RunTree::is_below(const RunState& state, const LiveRun& run) const noexcept {
+  if (!run.parent) return true;
+  RunId above = state.who->parent_run_id;
+  while (!above.empty()) {
+    if (const LiveRun* live = find(above)) {
+      for (; live; live = live->parent) {
+        if (live == &run) return true;
+      }
+      return false;
+    }
+    const auto found = std::ranges::find_if(
+        left_over, [&](const auto& other) { return other->who->run_id == above; });
+    if (found == left_over.end()) return false;
+    above = (*found)->who->parent_run_id;
+  }
+  return false;
 }
 
 bool RunTree::is_left_open(const CallId& call) const noexcept {

@@ -39,6 +39,9 @@ struct Attachment {
 struct BackgroundRun {
   std::string agent;
   std::shared_ptr<RunShared> shared;
+  // Of one that an earlier segment began, until the call that did so, run again, asks for it.
+  CallId begun_by;
+  std::string prompt;
 };
 
 // Commands that are taken together or not at all.
@@ -74,6 +77,7 @@ struct LiveRun {
   std::vector<SteerBatch> commands;            // that no checkpoint has seen yet
   Scope background;                            // children that nobody awaits
   std::vector<BackgroundRun> background_runs;  // all of them, those that have ended, too
+  std::uint32_t unbegun = 0;                   // of them
   std::weak_ptr<RunShared> shared;             // of whoever holds a handle
   std::shared_ptr<RunShared> shared_kept;      // of one that was asked for underway
 
@@ -86,7 +90,6 @@ struct LiveRun {
   std::uint32_t awaited_elsewhere = 0;
   std::uint32_t detached = 0;  // calls that run in the background
   bool joining = false;        // it has ended and waits for what runs in the background
-  std::vector<PendingApproval> pending_below;  // of children that were parked
 };
 
 class RunTree final : public RunControl, public std::enable_shared_from_this<RunTree> {
@@ -120,12 +123,17 @@ class RunTree final : public RunControl, public std::enable_shared_from_this<Run
   const void* owner = nullptr;   // the harness of the root
   bool keeps_pause = false;      // steered pauses of an earlier segment still hold
   std::set<std::int64_t> heard;  // commands of the inbox that were taken in already
-  // Runs of an earlier segment that have not ended, until somebody goes on with them.
+  // Runs that have not ended and that nobody drives: of an earlier segment, until somebody goes on
+  // with them, and those that were parked in this one.
   std::vector<std::unique_ptr<RunState>> left_over;
   std::vector<std::unique_ptr<RunState>> done;  // those that have
-  // The one that this call ran with these words; null when there is none.
+  // The one that this call ran with these words; null when there is none, and while the tree parks.
   std::unique_ptr<RunState> take_left_over(const RunId& parent, const CallId& call,
                                            const std::string& agent, const std::string& prompt);
+  bool is_below(const RunState& left_over, const LiveRun& run) const noexcept;
+  // The same of those that have ended well.
+  std::unique_ptr<RunState> take_done(const RunId& parent, const CallId& call,
+                                      const std::string& agent, const std::string& prompt);
   // Calls whose child was parked: they stay open.
   std::vector<CallId> left_open;
   bool is_left_open(const CallId& call) const noexcept;

@@ -18,7 +18,8 @@ struct SessionCore {
   ResumeState at;                     // the root and the record up to which the conversation counts
   RunId last;                         // its newest run that ended well
   std::string hash;                   // of that record, where it was read back
-  History history;                    // what was said
+  History history;                    // what was said; where it was said in another root
+  Seq offset = 0;                     // of the newest run, for one in the same root
   std::optional<std::string> system;  // the instructions of its first run
   bool sending = false;
 };
@@ -30,8 +31,10 @@ namespace {
 using detail::HarnessCore;
 using detail::SessionCore;
 
-void keep(SessionCore& session, const RunResult& result) {
+// `offset` is that of the run (RunState::offset).
+void keep(SessionCore& session, const RunResult& result, Seq offset) {
   if (!result.ok() || result.stop != StopReason::end_turn) return;
+  session.offset = offset;
   session.at = {result.root, result.last_seq};
   session.last = result.id;
   session.hash.clear();
@@ -56,6 +59,8 @@ LaunchBelow launch_below(SessionCore& session, std::string input) {
   launch.session_turn = session.turns;
   launch.history = session.history;
   launch.history.bytes = size_of(session.history.transcript);
+  // As a fold finds it.
+  if (here) launch.history.offset = session.offset;
   launch.base = payload::Base{.root = session.at.run.text(),
                               .seq = here ? log.last_seq() : session.at.seq,
                               .hash = here ? log.last_hash().hex() : session.hash,
@@ -100,9 +105,11 @@ Task<RunResult> AgentSession::send(std::string input) {
   if (session->turns == 0) session->system = harness->instructions_of(*session->agent);
   if (session->ctx) {
     auto launch = std::make_unique<LaunchBelow>(launch_below(*session, std::move(input)));
+    const LiveRun* root = RunTree::of(session->ctx)->root();
+    const Seq offset = std::max(launch->history.offset, root ? root->state.offset : 0);
     auto running = harness->run_below(session->ctx, std::move(launch));
     const std::unique_ptr<RunResult> result = co_await std::move(running);
-    keep(*session, *result);
+    keep(*session, *result, offset);
     co_return *result;
   }
   auto launch = std::make_unique<Launch>(
@@ -115,7 +122,7 @@ Task<RunResult> AgentSession::send(std::string input) {
   }
   auto running = harness->run_here(std::move(launch));
   RunResult result = co_await std::move(running);
-  keep(*session, result);
+  keep(*session, result, 0);
   co_return result;
 }
 
@@ -149,11 +156,14 @@ Result<void> AgentSession::take_up(const ResumeState& at) {
                                           run->who->agent + "\", not of \"" + core_->agent->name +
                                           "\"");
     }
-    TUG_TRY(records, store.read(found.root, result.last_seq - 1, 1));
-    keep(*core_, result);
-    for (const auto& other : root.runs()) {
-      core_->history.offset = std::max(core_->history.offset, other->last_seq);
+    if (!core_->ctx && found.run != found.root) {
+      return fail(ErrorKind::invalid,
+                  "run " + found.run.text() + " is below another: no root can go on from it",
+                  "take it up in a session of a run: agent.session(ctx)");
     }
+    TUG_TRY(records, store.read(found.root, result.last_seq - 1, 1));
+    keep(*core_, result, run->offset);
+    core_->history.offset = root.root().offset + result.last_seq;
     if (!records.empty()) core_->hash = records[0].hash.hex();
     const Json* system = run->options.find("system_prompt");
     core_->system =

@@ -108,21 +108,6 @@ Result<Steer> command_in(std::string_view action, const Json& args) {
   return steer_from(command);
 }
 
-// The call waits for a child that works in the background: it cannot move by itself.
-Task<RunResult> wait_for(LiveRun& caller, std::shared_ptr<RunShared> run, Context ctx) {
-  const std::string call = ctx.id().call_id.text();
-  ++caller.attended[call];
-  caller.tree.look_later();
-  auto waiting = run->wait({ctx.cancel(), ctx.budget().deadline(ctx.loop().now())});
-  RunResult result = co_await std::move(waiting);
-  if (const auto found = caller.attended.find(call);
-      found != caller.attended.end() && --found->second == 0) {
-    caller.attended.erase(found);
-  }
-  if (result.status == RunStatus::parked) caller.tree.left_open.push_back(ctx.id().call_id);
-  co_return result;
-}
-
 ToolResult tell(LiveRun& caller, const std::string& agent, const RunShared& run,
                 const std::string& action, const Json& args) {
   if (run.ended()) return ToolResult::text("It has ended already.");
@@ -161,8 +146,9 @@ Task<Result<ToolResult>> call_runs(Context ctx, Json args) {
     co_return ToolResult::json(status_json(run.agent, *run.shared));
   }
   if (action == "poll" || action == "wait") {
-    auto waiting = wait_for(*caller, run.shared, ctx);
-    RunResult result = co_await std::move(waiting);
+    const Until until{ctx.cancel(), ctx.budget().deadline(ctx.loop().now())};
+    auto waiting = run.shared->attend(until, ctx.id().call_id);
+    const RunResult result = co_await std::move(waiting);
     co_return result_for_model(run.agent, result, ctx);
   }
   co_return tell(*caller, run.agent, *run.shared, action, args);
@@ -170,13 +156,12 @@ Task<Result<ToolResult>> call_runs(Context ctx, Json args) {
 
 }  // namespace
 
-Result<ToolPtr> make_subagent_tool(std::weak_ptr<HarnessCore> harness, SubagentOptions options) {
-  auto own = std::make_shared<const AgentCore>(std::string(kDefault), "", AgentConfig{}, harness);
+Result<ToolPtr> make_subagent_tool(AgentCorePtr own, SubagentOptions options) {
   ToolSpec spec = tool_spec(
       std::string(kSubagentTool), "Give a task to an agent that works on its own and answers once.",
       subagent_schema(options.background), {.effect = Effect::pure, .agent = true});
-  return make_tool(std::move(spec), [harness, own](Context ctx, Json args) -> LoopWork {
-    return call_subagent(harness, own, std::move(ctx), std::move(args));
+  return make_tool(std::move(spec), [own = std::move(own)](Context ctx, Json args) -> LoopWork {
+    return call_subagent(own->harness, own, std::move(ctx), std::move(args));
   });
 }
 
@@ -191,7 +176,13 @@ Result<ToolPtr> make_subagent_runs_tool() {
 }
 
 void detail::HarnessCore::subagents(SubagentOptions options) {
-  add(make_subagent_tool(weak_from_this(), options));
+  auto own =
+      std::make_shared<const AgentCore>(std::string(kDefault), "", AgentConfig{}, weak_from_this());
+  {
+    std::scoped_lock lock(mutex_);
+    default_agent_ = own;
+  }
+  add(make_subagent_tool(std::move(own), options));
   if (options.background) add(make_subagent_runs_tool());
 }
 

@@ -1,5 +1,6 @@
 #include "agent/tool_chain.h"
 
+#include "agent/run_tree.h"
 #include "middleware/chain.h"
 #include "tools/envelope.h"
 #include "tug/tools/invoke.h"
@@ -15,6 +16,11 @@ class Invoking final : public ToolCore {
   Task<Result<ToolResult>> call(ToolInput) override {
     auto running = invoke(*call_.tool, call_.ctx, call_.args);
     ToolResult result = co_await std::move(running);
+    // It is not over, so there is nothing that anybody could make of its end.
+    if (RunTree::of(call_.ctx)->is_left_open(call_.ctx.id().call_id)) {
+      co_return fail(ErrorKind::cancelled,
+                     "the run below this call was parked; the call goes on with it");
+    }
     verdict_ = verdict_on(result);
     call_.ctx.set_result(Json(result.content));
     co_return result;

@@ -132,6 +132,15 @@ Result<void> TreeFold::begin(const Event& event) {
   return {};
 }
 
+// Whether somebody may ask for the result of a run that has ended: a call that is made again, or
+// whoever looks after the background.
+static bool is_wanted(const RunState& run, const RunState* parent) {
+  if (!parent || (parent->ending && parent->ending->status != RunStatus::parked)) return false;
+  if (find_call(*parent, run.who->parent_call_id.text())) return true;
+  return std::ranges::any_of(parent->done_children,
+                             [&](const OpenChild& child) { return child.run == run.who->run_id; });
+}
+
 TreeFold::Below TreeFold::take_below() {
   for (const auto& state : runs_) {
     for (RunState* above = find(state->who->parent_run_id); above;
@@ -143,7 +152,11 @@ TreeFold::Below TreeFold::take_below() {
   for (std::size_t i = 1; i < runs_.size(); ++i) {
     const auto& ending = runs_[i]->ending;
     const bool open = !ending || ending->status == RunStatus::parked;
-    (open ? below.left_over : below.done).push_back(std::move(runs_[i]));
+    if (open) {
+      below.left_over.push_back(std::move(runs_[i]));
+    } else if (is_wanted(*runs_[i], find(runs_[i]->who->parent_run_id))) {
+      below.done.push_back(std::move(runs_[i]));
+    }
   }
   runs_.resize(1);
   return below;

@@ -35,7 +35,7 @@ class TreeFold {
   const RunState& root() const noexcept { return *runs_.front(); }
   // In the order they began.
   const std::vector<std::unique_ptr<RunState>>& runs() const noexcept { return runs_; }
-  // Takes those below the root: what has not ended, and what has.
+  // Takes those below the root: what has not ended, and what has and may still be asked for.
   struct Below {
     std::vector<std::unique_ptr<RunState>> left_over;
     std::vector<std::unique_ptr<RunState>> done;

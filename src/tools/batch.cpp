@@ -44,10 +44,12 @@ std::vector<std::vector<std::size_t>> waits_of(std::span<const ToolSpec* const> 
   return waits;
 }
 
-CallBatch::CallBatch(Loop& loop, BatchObserver& observer, CancelToken cancel, std::uint32_t cap)
+CallBatch::CallBatch(Loop& loop, BatchObserver& observer, CancelToken cancel, std::uint32_t cap,
+                     BatchOrder order)
     : observer_(observer),
       cancel_(std::move(cancel)),
       cap_(std::max(cap, 1u)),
+      order_(order),
       scope_(loop, cancel_) {}
 
 bool CallBatch::takes_place(std::size_t index) const {
@@ -61,7 +63,10 @@ void CallBatch::add(std::vector<BatchCall> calls) {
   std::vector<const ToolSpec*> specs;
   specs.reserve(entries_.size());
   for (const auto& entry : entries_) specs.push_back(&entry->call.tool->spec());
-  const auto waits = waits_of(specs);
+  auto waits = waits_of(specs);
+  for (std::size_t i = 1; order_ == BatchOrder::one_by_one && i < waits.size(); ++i) {
+    waits[i] = {i - 1};
+  }
   for (std::size_t i = first; i < entries_.size(); ++i) {
     for (const std::size_t earlier : waits[i]) {
       if (entries_[earlier]->ended) continue;
@@ -76,7 +81,7 @@ void CallBatch::add(std::vector<BatchCall> calls) {
 
 // Those that take no place pass those that wait for one.
 void CallBatch::start_ready() {
-  if (cancel_.requested()) return;
+  if (cancel_.requested() || !observer_.may_begin()) return;
   for (auto at = ready_.begin(); at != ready_.end();) {
     const bool place = takes_place(*at);
     if (place && places_ == cap_) {
@@ -120,12 +125,12 @@ void CallBatch::end(std::size_t index) {
     if (--entries_[next]->before == 0) ready_.push_back(next);
   }
   start_ready();
-  if (--left_ == 0) done_.wake_all();
+  if (--left_ == 0 || running_ == 0) done_.wake_all();
 }
 
 Task<void> CallBatch::join() {
   const Until until{cancel_};
-  while (left_ > 0) {
+  while (left_ > 0 && (running_ > 0 || observer_.may_begin())) {
     const Woken woken = co_await done_.wait(until);
     if (woken == Woken::ready) continue;
     for (std::size_t i = 0; i < entries_.size(); ++i) {

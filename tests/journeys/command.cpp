@@ -108,10 +108,17 @@ bool Running::read_some(int timeout_ms) {
   return true;
 }
 
-bool Running::wait_for(const std::string& text) {
+bool Running::wait_for(const std::string& text, int times) {
   close_stdin();
-  while (ran_.out.find(text) == std::string::npos) {
-    if (out_ < 0 || !read_some(60'000)) return false;
+  std::size_t from = 0;
+  while (times > 0) {
+    const std::size_t at = ran_.out.find(text, from);
+    if (at != std::string::npos) {
+      from = at + text.size();
+      --times;
+    } else if (out_ < 0 || !read_some(60'000)) {
+      return false;
+    }
   }
   return true;
 }

@@ -35,8 +35,9 @@ class Running {
   Running(const Running&) = delete;
   Running& operator=(const Running&) = delete;
 
-  // Ends stdin, then reads until stdout holds `text`; false when it ends first, or after a minute.
-  bool wait_for(const std::string& text);
+  // Ends stdin, then reads until stdout holds `text` so many times; false when it ends first, or
+  // after a minute.
+  bool wait_for(const std::string& text, int times = 1);
   void type(const std::string& bytes);  // into stdin
   void close_stdin();
   void close_stdout();  // the reader goes away

@@ -39,8 +39,8 @@ TEST_F(Completion, EveryCommandIsInEveryShellsScript) {
   for (const char* shell : {"bash", "zsh", "fish"}) {
     const Ran ran = tug({"completion", shell});
     EXPECT_EQ(ran.exit, 0);
-    for (const char* command : {"run", "resume", "fork", "runs", "show", "replay", "tools",
-                                "schema", "config", "doctor", "version", "completion"}) {
+    for (const char* command : {"run", "resume", "approve", "fork", "runs", "show", "replay",
+                                "tools", "schema", "config", "doctor", "version", "completion"}) {
       EXPECT_TRUE(has(ran.out, command)) << shell;
     }
   }

@@ -89,9 +89,9 @@ struct MiddlewareLink {
 };
 using MiddlewareChain = std::vector<MiddlewareLink>;
 
-// Well-known inherited keys. `agent` {name, topic, context_id, ancestor_context_id, tool_mode} is set
-// by the sub-agent code; `request` (parsed fields of the HTTP request that started the run, values only)
-// by the server; `gateway` (model gateway settings) by the provider configuration.
+// Well-known inherited keys. `agent` {name, topic, context_id, ancestor_context_id, tool_mode} is
+// set by the sub-agent code; `request` (parsed fields of the HTTP request that started the run,
+// values only) by the server; `gateway` (model gateway settings) by the provider configuration.
 inline constexpr std::string_view kAgentKey = "agent";
 inline constexpr std::string_view kRequestKey = "request";
 inline constexpr std::string_view kGatewayKey = "gateway";

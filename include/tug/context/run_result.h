@@ -111,7 +111,7 @@ struct RunResult {
   std::int64_t duration_ms = 0;  // time alive
   std::optional<Error> error;
   std::vector<PendingApproval> pending;
-  std::vector<Denial> denials;
+  std::vector<Denial> denials;  // of the whole subtree
   Seq last_seq = 0;
 
   bool ok() const noexcept { return status == RunStatus::completed; }

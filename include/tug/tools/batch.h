@@ -36,9 +36,17 @@ class BatchObserver {
  public:
   virtual ~BatchObserver() = default;
   virtual void on_begin(std::size_t index) { static_cast<void>(index); }
+  // Whether calls that have not begun still may. Once they may not, they never do, nothing is said
+  // of them, and the batch ends with those that run.
+  virtual bool may_begin() const { return true; }
   // Runs the call: `invoke`, unless something stands around it.
   virtual Task<ToolResult> run(const BatchCall& call, std::size_t index);
   virtual void on_end(std::size_t index, ToolResult result, Duration took) = 0;
+};
+
+enum class BatchOrder : std::uint8_t {
+  as_tools_allow,
+  one_by_one,  // every call waits for the one before
 };
 
 // `cancel` is the run's token: calls that have not begun when it is requested never do; those that
@@ -48,7 +56,7 @@ class BatchObserver {
 class CallBatch {
  public:
   CallBatch(Loop& loop, BatchObserver& observer, CancelToken cancel,
-            std::uint32_t cap = kMaxConcurrency);
+            std::uint32_t cap = kMaxConcurrency, BatchOrder order = BatchOrder::as_tools_allow);
   CallBatch(const CallBatch&) = delete;
   CallBatch& operator=(const CallBatch&) = delete;
 
@@ -74,6 +82,7 @@ class CallBatch {
   BatchObserver& observer_;
   CancelToken cancel_;
   const std::uint32_t cap_;
+  const BatchOrder order_;
   std::vector<std::unique_ptr<Entry>> entries_;
   std::vector<std::size_t> ready_;  // that wait for a place alone
   std::uint32_t places_ = 0;        // taken

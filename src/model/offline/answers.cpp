@@ -27,11 +27,11 @@ Answer delegate(const Wish& wish, Errands& errands) {
   if (!errands.can(wish.agent))
     return fmt::format("There is no agent {} in this run that I could ask.", wish.agent);
   const bool unnamed = wish.agent == "subagent";
-  const ToolResult* result = errands.ask(
-      wish.agent, Json::object({{unnamed ? "task" : "input", wish.text}}));
+  const ToolResult* result =
+      errands.ask(wish.agent, Json::object({{unnamed ? "task" : "input", wish.text}}));
   if (!result) return std::nullopt;
-  return fmt::format("{} {}:{}", unnamed ? "The sub-agent" : wish.agent, result->is_error() ? "failed" : "says",
-                     excerpt(result->content));
+  return fmt::format("{} {}:{}", unnamed ? "The sub-agent" : wish.agent,
+                     result->is_error() ? "failed" : "says", excerpt(result->content));
 }
 
 }  // namespace
