@@ -187,14 +187,12 @@ Result<void> decide_calls(LiveRun& scope, const std::vector<Decision>& decisions
   std::vector<const RunState*> runs;
   for (const LiveRun* run : tree.runs()) {
     for (const LiveRun* at = run; at; at = at->parent) {
-      if (at == &scope) {
-        runs.push_back(&run->state);
-        break;
-      }
+      if (at != &scope) continue;
+      runs.push_back(&run->state);
+      const auto below = tree.left_over_below(run->state);
+      runs.insert(runs.end(), below.begin(), below.end());
+      break;
     }
-  }
-  for (const auto& state : tree.left_over) {
-    if (tree.is_below(*state, scope)) runs.push_back(state.get());
   }
   const FindTool find_tool = [&](const RunState& run, const std::string& name) {
     const LiveRun* live = tree.find(run.who->run_id);
