@@ -236,6 +236,15 @@ std::string changed_since(const LiveRun& run, const OpenCall& open) {
   return {};
 }
 
+std::string refused_since(const LiveRun& run, const OpenCall& open) {
+  if (!run.ctx.resumed()) return {};
+  const Judgement now = judge_call(run, *run.plan->tools.find(open.call.tool), open.args);
+  if (now.verdict == Judgement::Verdict::deny) return now.reason;
+  const bool approved = open.asked && open.asked->approved.value_or(false);
+  if (now.verdict == Judgement::Verdict::allow || approved) return {};
+  return now.reason + ", and it did not when the call was admitted";
+}
+
 void check_asked_again(LiveRun& run) {
   const std::vector<OpenCall> calls = run.state.calls;
   for (const OpenCall& open : calls) {

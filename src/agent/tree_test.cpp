@@ -282,5 +282,37 @@ TEST(Tree, CodeThatCannotBeRunAgainHearsThatItsChildWasParked) {
   EXPECT_EQ(result.tool_calls.at(0).result.content, "parked: ");
 }
 
+TEST(Tree, AgentsAreCalledOneAfterTheOtherWhereAllCallsAre) {
+  Rig rig(scripted({by("main", calls({{"a", "clerk", R"({"input":"first"})"},
+                                      {"b", "clerk", R"({"input":"second"})"}})),
+                    by("clerk", after_ms(100, says("one"))), by("clerk", says("two")),
+                    by("main", says("done"))}));
+  rig.harness->agent("clerk", "Works.");
+  const RunResult result = rig.run("go", {.tool_execution = ToolExecution::sequential});
+  EXPECT_EQ(told_of(*rig.seen, {Kind::run_started, Kind::run_completed}),
+            (Trace{"main run.started", "clerk run.started", "clerk run.completed",
+                   "clerk run.started", "clerk run.completed", "main run.completed"}));
+  EXPECT_EQ(result.tool_calls.at(0).result.content, "one");
+}
+
+TEST(Tree, WhatWasAdmittedAndIsNotAllowedAnyMoreIsNotRun) {
+  Rig rig(
+      scripted({by("main", calls({{"a", "clerk", R"({"input":"go"})"}, {"b", "note", "{}"}})),
+                by("clerk", pays(1)), by("clerk", says("not paid")), by("main", says("done"))}));
+  Till till(rig);
+  rig.harness->agent("clerk", "Pays.");
+  int noted = 0;
+  rig.harness->inline_tool("note", "Notes", [&noted] { return ++noted; }, {.sequential = true});
+  const RunResult parked = run_on(rig, "go");
+  ASSERT_EQ(parked.pending.size(), 1u) << told(parked);
+  const RunResult result =
+      approve_on(rig, parked, all_yes(parked),
+                 {.permissions = Permissions{.mode = PermissionMode::read_only}});
+  EXPECT_EQ(result.text, "done") << told(result);
+  EXPECT_TRUE(till.paid.empty());
+  EXPECT_EQ(noted, 0);
+  EXPECT_EQ(error_type_of(result.tool_calls.at(1)), "ApprovalRejected");
+}
+
 }  // namespace
 }  // namespace tug

@@ -44,6 +44,11 @@ class BatchObserver {
   virtual void on_end(std::size_t index, ToolResult result, Duration took) = 0;
 };
 
+enum class BatchOrder : std::uint8_t {
+  automatic,   // as far as the tools allow, beside each other
+  sequential,  // one after the other, those of agents too
+};
+
 // `cancel` is the run's token: calls that have not begun when it is requested never do; those that
 // run see it through their contexts. At most `cap` run at once (0 counts as 1); calls of agents
 // take no place among them. Calls begin in call order as far as they need not wait. Loop thread.
@@ -51,7 +56,7 @@ class BatchObserver {
 class CallBatch {
  public:
   CallBatch(Loop& loop, BatchObserver& observer, CancelToken cancel,
-            std::uint32_t cap = kMaxConcurrency);
+            std::uint32_t cap = kMaxConcurrency, BatchOrder order = BatchOrder::automatic);
   CallBatch(const CallBatch&) = delete;
   CallBatch& operator=(const CallBatch&) = delete;
 
@@ -77,6 +82,7 @@ class CallBatch {
   BatchObserver& observer_;
   CancelToken cancel_;
   const std::uint32_t cap_;
+  const BatchOrder order_;
   std::vector<std::unique_ptr<Entry>> entries_;
   std::vector<std::size_t> ready_;  // that wait for a place alone
   std::uint32_t places_ = 0;        // taken
