@@ -208,14 +208,12 @@ Result<void> decide_calls(LiveRun& scope, const std::vector<Decision>& decisions
   std::vector<const RunState*> runs;
   for (const LiveRun* run : tree.runs()) {
     for (const LiveRun* at = run; at; at = at->parent) {
-      if (at == &scope) {
-        runs.push_back(&run->state);
-        break;
-      }
+      if (at != &scope) continue;
+      runs.push_back(&run->state);
+      const auto below = tree.left_over_below(run->state);
+      runs.insert(runs.end(), below.begin(), below.end());
+      break;
     }
-  }
-  for (const auto& state : tree.left_over) {
-    if (tree.is_below(*state, scope)) runs.push_back(state.get());
   }
   const FindTool find_tool = [&](const RunState& run, const std::string& name) {
     const LiveRun* live = tree.find(run.who->run_id);
@@ -259,6 +257,15 @@ std::string changed_since(const LiveRun& run, const OpenCall& open) {
            "about";
   }
   return {};
+}
+
+std::string refused_since(const LiveRun& run, const OpenCall& open) {
+  if (!run.ctx.resumed()) return {};
+  const Judgement now = judge_call(run, *run.plan->tools.find(open.call.tool), open.args);
+  if (now.verdict == Judgement::Verdict::deny) return now.reason;
+  const bool approved = open.asked && open.asked->approved.value_or(false);
+  if (now.verdict == Judgement::Verdict::allow || approved) return {};
+  return now.reason + ", and it did not when the call was admitted";
 }
 
 void check_asked_again(LiveRun& run) {

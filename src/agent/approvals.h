@@ -35,6 +35,8 @@ void deny_waiting(LiveRun& run, const std::string& reason);
 // What was asked in an earlier segment must still be what would be run, and must still be asked
 // about; where it is not, the call is denied.
 void check_asked_again(LiveRun& run);
+// Why a call that was admitted in an earlier segment may not be run in this one; empty when it may.
+std::string refused_since(const LiveRun& run, const OpenCall& open);
 // Why a call that was asked about may not be run as it was shown; empty when it may.
 std::string changed_since(const LiveRun& run, const OpenCall& open);
 

@@ -4,6 +4,7 @@
 #include <deque>
 
 #include "agent/admission.h"
+#include "agent/approvals.h"
 #include "agent/attempt.h"
 #include "agent/tool_chain.h"
 #include "tug/core/error_json.h"
@@ -170,7 +171,7 @@ class RunningCalls {
         stop_(run.plan->middleware.empty() ? run.ctx.cancel() : run.ctx.cancel().child()),
         partners_(run, stop_),
         batch_(run.ctx.loop(), partners_, stop_, run.plan->max_concurrency,
-               run.plan->sequential ? BatchOrder::one_by_one : BatchOrder::as_tools_allow) {}
+               run.plan->sequential ? BatchOrder::sequential : BatchOrder::automatic) {}
   RunningCalls(const RunningCalls&) = delete;
   RunningCalls& operator=(const RunningCalls&) = delete;
   ~RunningCalls() {
@@ -183,12 +184,17 @@ class RunningCalls {
   Seq collect(std::vector<BatchCall>& calls) {
     Seq gate = 0;
     std::vector<std::uint32_t> gone;
+    std::vector<std::pair<std::uint32_t, std::string>> refused;
     for (std::uint32_t i = 0; i < run_.state.calls.size(); ++i) {
       const OpenCall& open = run_.state.calls[i];
       if (!open.started || open.result || partners_.has(i)) continue;
       const ToolPtr tool = run_.plan->tools.share(open.call.tool);
       if (!tool) {
         gone.push_back(i);
+        continue;
+      }
+      if (std::string why = refused_since(run_, open); !why.empty()) {
+        refused.emplace_back(i, std::move(why));
         continue;
       }
       auto ctx = run_.ctx.child({.kind = NodeKind::tool,
@@ -202,6 +208,7 @@ class RunningCalls {
       calls.push_back({tool, *std::move(ctx), open.args});
     }
     partners_.end_these(gone, "this tool is not available any more", "UnknownTool");
+    for (const auto& [place, why] : refused) partners_.end_these({place}, why, "ApprovalRejected");
     return gate;
   }
 

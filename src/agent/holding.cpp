@@ -74,9 +74,7 @@ Ending parked_ending(const LiveRun& run) {
 
 std::vector<PendingApproval> pending_at_end(const LiveRun& run) {
   std::vector<PendingApproval> pending = waiting_calls(run.state);
-  if (run.state.children.empty()) return pending;
-  for (const auto& state : run.tree.left_over) {
-    if (!run.tree.is_below(*state, run)) continue;
+  for (const RunState* state : run.tree.left_over_below(run.state)) {
     const auto waiting = waiting_calls(*state);
     pending.insert(pending.end(), waiting.begin(), waiting.end());
   }
@@ -87,7 +85,7 @@ std::vector<PendingApproval> pending_of(const LiveRun& run) {
   std::vector<PendingApproval> pending = pending_at_end(run);
   for (const LiveRun* other : run.tree.runs()) {
     if (other == &run || !is_below(*other, run)) continue;
-    const auto waiting = waiting_calls(other->state);
+    const auto waiting = pending_at_end(*other);
     pending.insert(pending.end(), waiting.begin(), waiting.end());
   }
   return pending;

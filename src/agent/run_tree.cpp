@@ -112,22 +112,22 @@ std::unique_ptr<RunState> RunTree::take_done(const RunId& parent, const CallId& 
   return taken && taken->ending->status == RunStatus::completed ? std::move(taken) : nullptr;
 }
 
-bool RunTree::is_below(const RunState& state, const LiveRun& run) const noexcept {
-  if (!run.parent) return true;
-  RunId above = state.who->parent_run_id;
-  while (!above.empty()) {
-    if (const LiveRun* live = find(above)) {
-      for (; live; live = live->parent) {
-        if (live == &run) return true;
-      }
-      return false;
+std::vector<const RunState*> RunTree::left_over_below(const RunState& run) const {
+  std::vector<const RunState*> below;
+  if (run.children.empty() || left_over.empty()) return below;
+  std::unordered_map<std::string_view, const RunState*> left;
+  for (const auto& state : left_over) left.emplace(state->who->run_id.text(), state.get());
+  std::vector<const RunState*> open{&run};
+  while (!open.empty()) {
+    const RunState& at = *open.back();
+    open.pop_back();
+    if (&at != &run) below.push_back(&at);
+    for (auto child = at.children.rbegin(); child != at.children.rend(); ++child) {
+      const auto found = left.find(child->first);
+      if (found != left.end()) open.push_back(found->second);
     }
-    const auto found = std::ranges::find_if(
-        left_over, [&](const auto& other) { return other->who->run_id == above; });
-    if (found == left_over.end()) return false;
-    above = (*found)->who->parent_run_id;
   }
-  return false;
+  return below;
 }
 
 bool RunTree::is_left_open(const CallId& call) const noexcept {

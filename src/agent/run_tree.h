@@ -130,10 +130,11 @@ class RunTree final : public RunControl, public std::enable_shared_from_this<Run
   // The one that this call ran with these words; null when there is none, and while the tree parks.
   std::unique_ptr<RunState> take_left_over(const RunId& parent, const CallId& call,
                                            const std::string& agent, const std::string& prompt);
-  bool is_below(const RunState& left_over, const LiveRun& run) const noexcept;
   // The same of those that have ended well.
   std::unique_ptr<RunState> take_done(const RunId& parent, const CallId& call,
                                       const std::string& agent, const std::string& prompt);
+  // Those of them that hang below the run through each other, in the order they began.
+  std::vector<const RunState*> left_over_below(const RunState& run) const;
   // Calls whose child was parked: they stay open.
   std::vector<CallId> left_open;
   bool is_left_open(const CallId& call) const noexcept;

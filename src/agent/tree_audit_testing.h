@@ -61,9 +61,11 @@ class TreeAudit final : public Sink {
     std::map<std::string, Call> calls;  // that have no result yet
     std::set<std::string> done;         // calls that have one
     std::set<std::string> children;     // whose end it was not told of
+    std::set<std::string> background;   // children that nobody awaits
     std::vector<Grant> grants;
     bool paused = false;
-    int bodies = 0;  // code of its calls that runs now
+    int bodies = 0;                 // code of its calls that runs now
+    std::set<std::string> running;  // calls of its turn whose code does
     // Of the run alone, and with everything below it; beyond what was held, of the subtree.
     Amount own;
     Amount all;
@@ -76,6 +78,7 @@ class TreeAudit final : public Sink {
   std::function<Permissions(const Node&)> permissions;
   std::function<SteeringPolicy(const Node&, std::string_view sender)> steering;
   std::function<bool(std::string_view tool, const Json& args)> requires_approval;
+  bool one_by_one = false;        // the calls of a turn run one after the other
   bool paused_by_handle = false;  // pauses of nodes that needed no permission
   bool show = false;              // every record, for whoever looks for a cause
 
@@ -111,6 +114,10 @@ class TreeAudit final : public Sink {
       return fault(what + " runs twice");
     }
     call.ran_in = node->segment;
+    if (!call.from_code) {
+      if (one_by_one) check_alone(*node, id.text(), what);
+      node->running.insert(id.text());
+    }
     if (call.args != args) return fault(what + " runs with other arguments than were recorded");
     check_allowed(*node, call, tool, what);
   }
@@ -118,6 +125,7 @@ class TreeAudit final : public Sink {
     Node* node = find(run);
     if (!node) return;
     --node->bodies;
+    node->running.erase(id.text());
     if (node->stands != Stands::open || !node->calls.contains(id.text())) {
       fault("the code of " + id.text() + " in " + run.text() + " ran on after its end");
     }
@@ -209,6 +217,11 @@ class TreeAudit final : public Sink {
     node.segment = node.last = event.seq;
     node.since = event.ts;
     if (!event.data["keeps_pause"].as_bool()) node.paused = false;
+    if (const Json* limits = event.data["options"].find("limits")) {
+      const RunLimits told = read_json<RunLimits>(*limits).value_or(RunLimits{});
+      if (told.max_turns) node.limits.max_turns = told.max_turns;
+      if (told.max_tool_calls) node.limits.max_tool_calls = told.max_tool_calls;
+    }
   }
 
   void take(Node& node, const Event& event) {
@@ -242,6 +255,9 @@ class TreeAudit final : public Sink {
       case Kind::subagent_started:
         if (!node.children.insert(text(event, "child_run_id")).second) {
           fault(event, "that child was told of");
+        }
+        if (event.data["background"].as_bool()) {
+          node.background.insert(text(event, "child_run_id"));
         }
         return;
       case Kind::subagent_completed:
@@ -487,6 +503,18 @@ class TreeAudit final : public Sink {
       if (!command || !steering(node, sender).permits(command->kind)) return;
     }
     fault(event, "the run permits all of it");
+  }
+
+  void check_alone(const Node& node, const std::string& call, const std::string& what) {
+    for (const std::string& other : node.running) fault(what + " runs beside call " + other);
+    for (const Node* child : order_) {
+      const std::string& of = child->who->parent_call_id.text();
+      if (child->parent != &node || child->stands != Stands::open || of == call) continue;
+      if (node.background.contains(child->who->run_id.text())) continue;
+      const auto found = node.calls.find(of);
+      if (found == node.calls.end() || !found->second.started || found->second.from_code) continue;
+      fault(what + " runs beside the child of call " + of);
+    }
   }
 
   bool is_granted(const Node& node, const std::string& tool) const {

@@ -155,7 +155,9 @@ class TreeModel final : public Model {
       const TreeTool* tool = find_tree_tool(spec.name);
       const bool growing = spec.agent || (tool && runs_agents(tool->deed));
       if (growing != grows || spec.name == "final_result") continue;
-      if (tool && (tool->deed == Deed::throws) && rng.below(3)) continue;
+      const bool ends = tool && (tool->deed == Deed::throws || tool->deed == Deed::finishes ||
+                                 tool->deed == Deed::interrupts);
+      if (ends && rng.below(3)) continue;
       if (growing) ++world_.runs;
       return call_of(spec.name, arguments(rng, spec, tool, place));
     }

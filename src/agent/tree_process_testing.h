@@ -11,6 +11,7 @@
 #include "tug/agent/invoke.h"
 #include "tug/core/scope.h"
 #include "tug/core/wait.h"
+#include "tug/middleware/control.h"
 
 namespace tug {
 
@@ -226,6 +227,9 @@ inline LoopWork work_of(TreeProcess& process, Deed deed, const Context& ctx, con
 inline LoopWork do_deed(TreeProcess* process, Deed deed, Context ctx, Json args) {
   const Body body(*process->world.audit, ctx, args);
   if (deed == Deed::answers) co_return ToolResult::text("done");
+  if (deed == Deed::finishes) stop_with_final(ctx, "enough");
+  if (deed == Deed::interrupts) interrupt(ctx, "somebody should look");
+  if (deed == Deed::finishes || deed == Deed::interrupts) co_return ToolResult::text("asked for");
   if (deed == Deed::throws) throw std::runtime_error("boom");
   if (deed == Deed::wants_retry) throw ModelRetry("something else, please");
   auto working = work_of(*process, deed, ctx, args);
@@ -246,6 +250,7 @@ inline void TreeProcess::add(const TreeTool& tool) {
                 .sequential = tool.sequential,
                 .requires_approval = tool.approval,
                 .on_error = tool.on_error};
+  if (tool.timeout_ms) spec.timeout = std::chrono::milliseconds(tool.timeout_ms);
   ToolChecks checks;
   if (spec.name == "sign") {
     checks.approve_when = [](const Json& args) { return args["text"].as_string() == kBig; };

@@ -54,10 +54,22 @@ class Schedule {
     ++world_.runs;
     for (int segment = 0; segment < kMostSegments; ++segment) {
       disturb(run);
-      result_ = settle(run);
-      check();
-      if (!sound() || !goes_on()) return finish();
-      run = next();
+      RunResult result = settle(run);
+      if (closed_ && result.id.empty()) {
+        // It did not even begin.
+        if (audit().empty()) return finish();
+      } else {
+        result_ = std::move(result);
+        check();
+      }
+      if (!sound()) return finish();
+      if (goes_on()) {
+        run = next();
+      } else if (result_.ok() && one_in(12)) {
+        run = follow();
+      } else {
+        return finish();
+      }
     }
     world_.quiet = true;
     for (int segment = 0; segment < kMostSegments; ++segment) {
@@ -114,6 +126,10 @@ class Schedule {
         (void)target.snapshot();
         (void)target.tree();
         return;
+      case 10:
+        if (!one_in(6)) return;
+        closed_ = true;
+        return process_->harness->close();
       default:
         return;
     }
@@ -307,9 +323,12 @@ class Schedule {
     }
     const auto verified = verify_root(*world_.store, root_);
     EXPECT_TRUE(verified) << to_string(verified.error());
-    expect_journal_says(*world_.store, result_);
     const auto folded = fold_root(*world_.store, root_);
-    ASSERT_TRUE(folded);
+    ASSERT_TRUE(folded) << to_string(folded.error());
+    const RunResult& read = folded->runs[0].result;
+    EXPECT_EQ(print_json(to_json(read)), print_json(to_json(result_)));
+    EXPECT_EQ(read.messages, result_.messages);
+    EXPECT_EQ(read.tool_calls, result_.tool_calls);
     EXPECT_EQ(folded->last_seq, audit().last_seq());
     expect_balanced(*folded);
     ASSERT_EQ(folded->runs.size(), audit().order().size());
@@ -334,6 +353,23 @@ class Schedule {
     EXPECT_EQ(result_.stop == StopReason::approval_required, !pending.empty());
   }
 
+  // Another root that has this one as its base.
+  tug::Run follow() {
+    said_everything();
+    prompts_.clear();
+    if (one_in(2)) move();
+    world_.watch_another_root();
+    tug::Run run = process_->harness->resume(root_, tree_prompt(0, "again"), seen());
+    root_ = run.id();
+    return run;
+  }
+
+  void move() {
+    process_.reset();
+    process_ = std::make_unique<TreeProcess>(world_);
+    closed_ = false;
+  }
+
   bool goes_on() {
     if (result_.status == RunStatus::parked) return true;
     return result_.status == RunStatus::cancelled && one_in(2);
@@ -341,13 +377,17 @@ class Schedule {
 
   // The next segment, perhaps in another process.
   tug::Run next() {
-    if (!result_.pending.empty() && one_in(4)) stay_parked();
-    if (one_in(2)) {
-      process_.reset();
-      process_ = std::make_unique<TreeProcess>(world_);
+    if (!closed_ && !result_.pending.empty() && one_in(4)) stay_parked();
+    if (closed_ || one_in(2)) move();
+    RunOptions options = seen();
+    if (one_in(10)) options.limits.max_turns = audit().root().all.model_calls + 5;
+    if (one_in(10)) options.limits.max_tool_calls = audit().root().all.tool_calls + 100;
+    if (one_in(10)) {
+      world_.draw_other_permissions(rng_);
+      options.permissions = world_.permissions;
     }
     if (result_.pending.empty()) {
-      return process_->harness->resume(root_, one_in(4) ? "go on" : "", seen());
+      return process_->harness->resume(root_, one_in(4) ? "go on" : "", std::move(options));
     }
     const std::vector<Decision> decisions = decisions_on(result_.pending);
     if (one_in(6)) {
@@ -355,7 +395,7 @@ class Schedule {
           process_->harness->approve(root_, spoiled(decisions), seen()).wait();
       EXPECT_TRUE(refused.id.empty() && refused.error);
     }
-    return process_->harness->approve(root_, decisions, seen());
+    return process_->harness->approve(root_, decisions, std::move(options));
   }
 
   // A root that waits for decisions and is given none changes nothing.
@@ -370,16 +410,21 @@ class Schedule {
     EXPECT_EQ(same.messages, result_.messages);
   }
 
-  void finish() {
-    if (sound() && result_.status == RunStatus::completed && result_.stop == StopReason::end_turn) {
-      for (const std::string& prompt : prompts_) {
-        bool heard = false;
-        for (const MessagePtr& message : result_.messages.messages()) {
-          heard = heard || message->text() == prompt;
-        }
-        EXPECT_TRUE(heard) << prompt << " was never said";
+  // What was to follow the answer did.
+  void said_everything() {
+    // Words of a tool end a run without them.
+    if (!result_.ok() || result_.stop != StopReason::end_turn || result_.text == "enough") return;
+    for (const std::string& prompt : prompts_) {
+      bool heard = false;
+      for (const MessagePtr& message : result_.messages.messages()) {
+        heard = heard || message->text() == prompt;
       }
+      EXPECT_TRUE(heard) << prompt << " was never said";
     }
+  }
+
+  void finish() {
+    if (sound()) said_everything();
     process_.reset();
   }
 
@@ -388,6 +433,7 @@ class Schedule {
   std::unique_ptr<TreeProcess> process_;
   RunId root_;
   RunResult result_;
+  bool closed_ = false;               // the harness is
   std::vector<std::string> prompts_;  // that wait for the end of an answer
 };
 
@@ -398,7 +444,7 @@ std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
 
 TEST(TreeRandom, WhateverHappensToATreeItsBooksBalanceAndItGoesOnOrEnds) {
   const std::uint64_t first = from_environment("TUG_TEST_SEED", 1);
-  const std::uint64_t count = from_environment("TUG_TEST_SCHEDULES", 1000);
+  const std::uint64_t count = from_environment("TUG_TEST_SCHEDULES", 1500);
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Schedule schedule(seed);

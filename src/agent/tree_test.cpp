@@ -236,8 +236,9 @@ TEST(Tree, ABackgroundRunOfTheUnnamedAgentGoesOnWhenItIsApproved) {
 }
 
 TEST(Tree, WhatWaitsInARunThatWasNotTakenUpAgainIsStillPending) {
-  Rig rig(scripted({by("main", calls({{"a", "lead", R"({"input":"go"})"}, {"b", "pay", sum(1)}})),
-                    by("lead", asks("clerk", "go")), by("clerk", pays(2))}),
+  Rig rig(scripted({by("main", asks("lead", "go")),
+                    by("lead", calls({{"a", "clerk", R"({"input":"go"})"}, {"b", "pay", sum(1)}})),
+                    by("clerk", pays(2))}),
           1, {.permissions = {.hold = HoldScope::call}});
   Till till(rig);
   rig.harness->agent("lead", "Leads.");
@@ -247,9 +248,9 @@ TEST(Tree, WhatWaitsInARunThatWasNotTakenUpAgainIsStillPending) {
   run.node(run_of(*rig.seen, "lead")).pause("later");
   const RunResult parked = run.wait();
   ASSERT_EQ(parked.pending.size(), 2u) << told(parked);
-  // The lead stays paused, so nobody comes to the clerk.
+  ASSERT_EQ(parked.pending[0].agent, "lead");
+  // The lead is paused before it comes to its calls, so nobody takes up the clerk.
   const RunResult half = approve_on(rig, parked, {Decision::approve(parked.pending[0].call)});
-  EXPECT_EQ(till.paid, std::vector<int>{1});
   EXPECT_EQ(half.stop, StopReason::approval_required);
   ASSERT_EQ(half.pending.size(), 1u);
   EXPECT_EQ(half.pending[0], parked.pending[1]);
@@ -300,6 +301,38 @@ TEST(Tree, CodeThatCannotBeRunAgainHearsThatItsChildWasParked) {
   EXPECT_EQ(result.text, "done") << told(result);
   EXPECT_EQ(till.paid, std::vector<int>{1});
   EXPECT_EQ(result.tool_calls.at(0).result.content, "parked: ");
+}
+
+TEST(Tree, AgentsAreCalledOneAfterTheOtherWhereAllCallsAre) {
+  Rig rig(scripted({by("main", calls({{"a", "clerk", R"({"input":"first"})"},
+                                      {"b", "clerk", R"({"input":"second"})"}})),
+                    by("clerk", after_ms(100, says("one"))), by("clerk", says("two")),
+                    by("main", says("done"))}));
+  rig.harness->agent("clerk", "Works.");
+  const RunResult result = rig.run("go", {.tool_execution = ToolExecution::sequential});
+  EXPECT_EQ(told_of(*rig.seen, {Kind::run_started, Kind::run_completed}),
+            (Trace{"main run.started", "clerk run.started", "clerk run.completed",
+                   "clerk run.started", "clerk run.completed", "main run.completed"}));
+  EXPECT_EQ(result.tool_calls.at(0).result.content, "one");
+}
+
+TEST(Tree, WhatWasAdmittedAndIsNotAllowedAnyMoreIsNotRun) {
+  Rig rig(
+      scripted({by("main", calls({{"a", "clerk", R"({"input":"go"})"}, {"b", "note", "{}"}})),
+                by("clerk", pays(1)), by("clerk", says("not paid")), by("main", says("done"))}));
+  Till till(rig);
+  rig.harness->agent("clerk", "Pays.");
+  int noted = 0;
+  rig.harness->inline_tool("note", "Notes", [&noted] { return ++noted; }, {.sequential = true});
+  const RunResult parked = run_on(rig, "go");
+  ASSERT_EQ(parked.pending.size(), 1u) << told(parked);
+  const RunResult result =
+      approve_on(rig, parked, all_yes(parked),
+                 {.permissions = Permissions{.mode = PermissionMode::read_only}});
+  EXPECT_EQ(result.text, "done") << told(result);
+  EXPECT_TRUE(till.paid.empty());
+  EXPECT_EQ(noted, 0);
+  EXPECT_EQ(error_type_of(result.tool_calls.at(1)), "ApprovalRejected");
 }
 
 }  // namespace

@@ -23,6 +23,8 @@ enum class Deed : std::uint8_t {
   throws,
   wants_retry,
   invokes,       // other tools
+  finishes,      // the run, with its own words
+  interrupts,    // the root
   runs_agent,    // the others run agents: one, or two after another
   runs_several,  // beside each other
   talks,         // in a session
@@ -41,6 +43,7 @@ struct TreeTool {
   OnError on_error = OnError::tell_model;
   const char* lane = "";
   bool sequential = false;
+  int timeout_ms = 0;
 };
 
 inline constexpr TreeTool kTreeTools[] = {
@@ -60,9 +63,13 @@ inline constexpr TreeTool kTreeTools[] = {
     {"fatal", Effect::pure, Deed::throws, false, OnError::fail_run},
     {"queue", Effect::at_most_once, Deed::sleeps, false, OnError::tell_model, "queue"},
     {"order", Effect::pure, Deed::sleeps, false, OnError::tell_model, "", true},
+    {"hasty", Effect::pure, Deed::sleeps, false, OnError::tell_model, "", false, 60},
     {"invokes", Effect::pure, Deed::invokes},
+    {"enough", Effect::pure, Deed::finishes},
+    {"wait", Effect::pure, Deed::interrupts},
     {"gather", Effect::pure, Deed::runs_agent},
     {"once", Effect::at_most_once, Deed::runs_agent},
+    {"brief", Effect::pure, Deed::runs_agent, false, OnError::tell_model, "", false, 150},
     {"hire", Effect::pure, Deed::runs_agent, true},
     {"crowd", Effect::pure, Deed::runs_several},
     {"mob", Effect::at_most_once, Deed::runs_several},
@@ -91,6 +98,16 @@ struct TreeWorld {
   explicit TreeWorld(std::uint64_t of_seed) : seed(of_seed) {
     Rng rng(seed);
     draw(rng);
+    watch_another_root();
+  }
+  TreeWorld(const TreeWorld&) = delete;
+  TreeWorld& operator=(const TreeWorld&) = delete;
+
+  void watch_another_root() {
+    const bool show = audit && audit->show;
+    audit = std::make_shared<TreeAudit>();
+    audit->show = show;
+    audit->one_by_one = execution == ToolExecution::sequential;
     audit->permissions = [this](const TreeAudit::Node& node) { return permissions_of(node); };
     audit->steering = [this](const TreeAudit::Node& node, std::string_view sender) {
       return sender == "parent" ? agent_of(node).steering : steering;
@@ -100,15 +117,16 @@ struct TreeWorld {
       return tool && (tool->approval || (name == "sign" && args["text"].as_string() == kBig));
     };
   }
-  TreeWorld(const TreeWorld&) = delete;
-  TreeWorld& operator=(const TreeWorld&) = delete;
+
+  // Of the root, from the next segment on.
+  void draw_other_permissions(Rng& rng) { permissions = draw_permissions(rng); }
 
   bool may_grow() const noexcept { return !quiet && runs < most_runs; }
 
   const std::uint64_t seed;
   const std::shared_ptr<RecordStore> store = make_memory_record_store();
-  const std::shared_ptr<TreeAudit> audit = std::make_shared<TreeAudit>();
-  std::vector<AgentConfig> agents;  // "a0", "a1", ..
+  std::shared_ptr<TreeAudit> audit;  // of the root in hand
+  std::vector<AgentConfig> agents;   // "a0", "a1", ..
   Permissions permissions;
   SteeringPolicy steering;
   RunLimits limits;

@@ -16,6 +16,12 @@ struct Lane {
   std::vector<std::size_t> last;  // that one, if any
 };
 
+std::vector<std::vector<std::size_t>> in_a_row(std::size_t count) {
+  std::vector<std::vector<std::size_t>> waits(count);
+  for (std::size_t i = 1; i < count; ++i) waits[i] = {i - 1};
+  return waits;
+}
+
 }  // namespace
 
 Task<ToolResult> BatchObserver::run(const BatchCall& call, std::size_t) {
@@ -23,11 +29,10 @@ Task<ToolResult> BatchObserver::run(const BatchCall& call, std::size_t) {
 }
 
 std::vector<std::vector<std::size_t>> waits_of(std::span<const ToolSpec* const> tools) {
-  std::vector<std::vector<std::size_t>> waits(tools.size());
   if (std::ranges::any_of(tools, [](const ToolSpec* tool) { return tool->sequential; })) {
-    for (std::size_t i = 1; i < waits.size(); ++i) waits[i] = {i - 1};
-    return waits;
+    return in_a_row(tools.size());
   }
+  std::vector<std::vector<std::size_t>> waits(tools.size());
   std::map<std::string_view, Lane> lanes;
   for (std::size_t i = 0; i < tools.size(); ++i) {
     if (tools[i]->lane.empty()) continue;
@@ -63,10 +68,7 @@ void CallBatch::add(std::vector<BatchCall> calls) {
   std::vector<const ToolSpec*> specs;
   specs.reserve(entries_.size());
   for (const auto& entry : entries_) specs.push_back(&entry->call.tool->spec());
-  auto waits = waits_of(specs);
-  for (std::size_t i = 1; order_ == BatchOrder::one_by_one && i < waits.size(); ++i) {
-    waits[i] = {i - 1};
-  }
+  const auto waits = order_ == BatchOrder::sequential ? in_a_row(entries_.size()) : waits_of(specs);
   for (std::size_t i = first; i < entries_.size(); ++i) {
     for (const std::size_t earlier : waits[i]) {
       if (entries_[earlier]->ended) continue;

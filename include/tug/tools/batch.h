@@ -45,8 +45,8 @@ class BatchObserver {
 };
 
 enum class BatchOrder : std::uint8_t {
-  as_tools_allow,
-  one_by_one,  // every call waits for the one before
+  automatic,   // as far as the tools allow, beside each other
+  sequential,  // one after the other, those of agents too
 };
 
 // `cancel` is the run's token: calls that have not begun when it is requested never do; those that
@@ -56,7 +56,7 @@ enum class BatchOrder : std::uint8_t {
 class CallBatch {
  public:
   CallBatch(Loop& loop, BatchObserver& observer, CancelToken cancel,
-            std::uint32_t cap = kMaxConcurrency, BatchOrder order = BatchOrder::as_tools_allow);
+            std::uint32_t cap = kMaxConcurrency, BatchOrder order = BatchOrder::automatic);
   CallBatch(const CallBatch&) = delete;
   CallBatch& operator=(const CallBatch&) = delete;
 
