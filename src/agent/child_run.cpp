@@ -249,7 +249,10 @@ HarnessCore::BelowResult HarnessCore::begin_driving(const Context& ctx,
     below->observers.push_back(only_below(run.ctx.id().run_id, observer));
     run.ctx.events().observe(below->observers.back());
   }
-  if (below->shared) below->shared->begin(run);
+  if (below->shared) {
+    below->shared->begin(run);
+    below->shared->hear_early();
+  }
   restart_background(run);
   return {std::move(below), nullptr};
 }

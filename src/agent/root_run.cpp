@@ -324,6 +324,7 @@ Task<Result<std::unique_ptr<HarnessCore::RootRun>>> HarnessCore::begin_root(
                                      .turn = launch->session_turn});
     }
   }
+  shared->hear_early();
   log->set_status(RootStatus::running, summary_of(run.state));
   co_return std::move(root);
 }

@@ -393,9 +393,12 @@ void RunShared::begin(LiveRun& live) {
   }
   if (watched) watch();
   if (cancelled_early_) live.ctx.cancel().request(*cancelled_early_);
-  for (SteerBatch& batch : std::exchange(steered_early_, {})) enqueue(live, std::move(batch));
-  if (paused_early_) hold_at_next_checkpoint(live, *paused_early_);
   live.shared = weak_from_this();
+}
+
+void RunShared::hear_early() {
+  for (SteerBatch& batch : std::exchange(steered_early_, {})) enqueue(*live_, std::move(batch));
+  if (auto reason = std::exchange(paused_early_, {})) hold_at_next_checkpoint(*live_, *reason);
 }
 
 void RunShared::retire() {

@@ -69,6 +69,8 @@ class RunShared : public std::enable_shared_from_this<RunShared> {
 
   // The run itself, on its loop.
   void begin(LiveRun& live);
+  // What it was told before it began; once its first record is there.
+  void hear_early();
   // Keeps what handles may still ask for; the live run may go after this.
   void retire();
   void end(RunResult result);

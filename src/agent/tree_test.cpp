@@ -335,5 +335,26 @@ TEST(Tree, WhatWasAdmittedAndIsNotAllowedAnyMoreIsNotRun) {
   EXPECT_EQ(error_type_of(result.tool_calls.at(1)), "ApprovalRejected");
 }
 
+TEST(Tree, WhatARunIsToldBeforeItBeginsItHearsRightAfterThat) {
+  Rig rig(scripted({by("main", asks("clerk", "go")), by("clerk", pays(1)), says("done")}), 1,
+          {.steering = SteeringPolicy::allow_all()});
+  Till till(rig);
+  rig.harness->agent("clerk", "Pays.");
+  const tug::Run first = start_on(rig, "go");
+  first.steer(Steer::inject("gently"));
+  const RunResult parked = first.wait();
+  EXPECT_EQ(told_of(*rig.seen, {Kind::run_started, Kind::steering_applied}).at(1),
+            "main steering.applied");
+  const tug::Run again =
+      rig.harness->approve(parked.root, all_no(parked), {.observers = {rig.seen}});
+  again.steer(Steer::cancel("enough"));
+  EXPECT_EQ(again.wait().status, RunStatus::cancelled);
+  const tug::Run third = start_on(rig, "go");
+  rig.seen->events.clear();
+  third.steer(Steer::cancel("enough"));
+  EXPECT_EQ(third.wait().status, RunStatus::cancelled);
+  EXPECT_EQ(rig.seen->kinds(), (Trace{"run.started", "steering.applied", "run.cancelled"}));
+}
+
 }  // namespace
 }  // namespace tug
