@@ -36,9 +36,17 @@ struct Decision {
   // that id is not decided by it.
   std::string digest;
 
-  static Decision approve(CallId call) { return {.call = std::move(call), .approved = true}; }
+  static Decision approve(CallId call) {
+    Decision decision;
+    decision.call = std::move(call);
+    decision.approved = true;
+    return decision;
+  }
   static Decision deny(CallId call, std::string reason = {}) {
-    return {.call = std::move(call), .approved = false, .reason = std::move(reason)};
+    Decision decision;
+    decision.call = std::move(call);
+    decision.reason = std::move(reason);
+    return decision;
   }
   friend bool operator==(const Decision&, const Decision&) = default;
 };
