@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include "agent/run_plan.h"
@@ -26,20 +25,18 @@ class AgentCore : public std::enable_shared_from_this<AgentCore> {
   const AgentConfig config;
   const std::weak_ptr<HarnessCore> harness;
   ToolPtr tool;  // set once, when it is made
+};
 
-  // The plan of its runs is the same for all callers with the same plan.
-  struct Planned {
-    std::weak_ptr<const RunPlan> caller;
-    std::uint64_t version = 0;
-    RunPlanPtr plan;
+// The plan of an agent's runs is the same for all callers with the same plan. Kept by the harness:
+// a plan holds tools, and the code of a tool may hold the agent.
+struct AgentPlan {
+  std::weak_ptr<const RunPlan> caller;
+  RunPlanPtr plan;
 
-    // A caller that is gone is not the same as none.
-    bool is_for(const RunPlanPtr& other) const noexcept {
-      return !caller.owner_before(other) && !other.owner_before(caller);
-    }
-  };
-  mutable std::mutex mutex;
-  mutable Planned planned;
+  // A caller that is gone is not the same as none.
+  bool is_for(const RunPlanPtr& other) const noexcept {
+    return !caller.owner_before(other) && !other.owner_before(caller);
+  }
 };
 
 }  // namespace detail

@@ -84,6 +84,7 @@ void HarnessCore::close() noexcept {
 
 void HarnessCore::forget_plans() {
   usual_.reset();
+  agent_plans_.clear();
   ++version_;
 }
 

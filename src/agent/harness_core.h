@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -171,7 +172,8 @@ class HarnessCore : public std::enable_shared_from_this<HarnessCore> {
   ToolSet tools_;
   std::vector<AgentCorePtr> agents_;
   AgentCorePtr default_agent_;  // of the tool `subagent`, where no agent has that name
-  std::uint64_t version_ = 0;   // of everything plans are made of
+  std::map<const AgentCore*, AgentPlan> agent_plans_;
+  std::uint64_t version_ = 0;  // of everything plans are made of
   // Whether every agent's names are there, as of that version.
   mutable std::optional<std::uint64_t> agents_checked_;
   mutable std::optional<Error> bad_agent_;

@@ -182,11 +182,10 @@ Result<RunPlanPtr> HarnessCore::plan(const AgentCore& agent, const RunOptions& o
   {
     std::scoped_lock lock(mutex_);
     version = version_;
-  }
-  if (usual) {
-    std::scoped_lock lock(agent.mutex);
-    const auto& planned = agent.planned;
-    if (planned.plan && planned.version == version && planned.is_for(caller)) return planned.plan;
+    const auto planned = agent_plans_.find(&agent);
+    if (usual && planned != agent_plans_.end() && planned->second.is_for(caller)) {
+      return planned->second.plan;
+    }
   }
   const RunOptions told = told_by(agent.config, options);
   TUG_TRY(spec, plan_spec(told, inherited, caller.get()));
@@ -205,8 +204,8 @@ Result<RunPlanPtr> HarnessCore::plan(const AgentCore& agent, const RunOptions& o
   auto plan = make_run_plan(std::move(spec));
   if (!plan) return Failure(plan.error().within("agent " + agent.name));
   if (usual) {
-    std::scoped_lock lock(agent.mutex);
-    agent.planned = {caller, version, *plan};
+    std::scoped_lock lock(mutex_);
+    if (version == version_) agent_plans_[&agent] = {caller, *plan};
   }
   return plan;
 }
