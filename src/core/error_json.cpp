@@ -17,7 +17,15 @@ struct DetailWriter {
   Json operator()(const Overflow& overflow) const {
     Json owners = Json::object();
     for (const auto& [owner, tokens] : overflow.by_owner) owners.set(owner, tokens);
-    return Json::object({{"type", "overflow"}, {"window", overflow.window}, {"by_owner", owners}});
+    Json json =
+        Json::object({{"type", "overflow"}, {"window", overflow.window}, {"by_owner", owners}});
+    if (overflow.prompt_tokens != 0) json.set("prompt_tokens", overflow.prompt_tokens);
+    if (overflow.from_output) json.set("from_output", true);
+    if (!overflow.provider.empty()) json.set("provider", overflow.provider);
+    if (!overflow.model.empty()) json.set("model", overflow.model);
+    if (overflow.status != 0) json.set("status", overflow.status);
+    if (!overflow.request_id.empty()) json.set("request_id", overflow.request_id);
+    return json;
   }
   Json operator()(const Provider& provider) const {
     Json json = Json::object({{"type", "provider"},
@@ -27,6 +35,9 @@ struct DetailWriter {
                               {"status", provider.status},
                               {"code", provider.code}});
     if (provider.retry_after_ms) json.set("retry_after_ms", *provider.retry_after_ms);
+    if (provider.should_retry) json.set("should_retry", *provider.should_retry);
+    if (!provider.request_id.empty()) json.set("request_id", provider.request_id);
+    if (!provider.body.empty()) json.set("body", provider.body);
     return json;
   }
   Json operator()(const Denied& denied) const {
@@ -56,16 +67,30 @@ ErrorDetail detail_from(const Json& json) {
     return Limit{*kind, int_of(json, "limit"), int_of(json, "used"), text_of(json, "scope")};
   }
   if (type == "overflow") {
-    Overflow overflow{int_of(json, "window"), {}};
+    Overflow overflow;
+    overflow.window = int_of(json, "window");
+    overflow.prompt_tokens = int_of(json, "prompt_tokens");
+    overflow.from_output = json["from_output"].as_bool();
+    overflow.provider = text_of(json, "provider");
+    overflow.model = text_of(json, "model");
+    overflow.status = static_cast<int>(int_of(json, "status"));
+    overflow.request_id = text_of(json, "request_id");
     for (const auto& owner : json["by_owner"].members()) {
       overflow.by_owner.emplace_back(owner.key(), owner.value.as_int().value_or(0));
     }
     return overflow;
   }
   if (type == "provider") {
-    return Provider{text_of(json, "provider"), text_of(json, "model"),
-                    text_of(json, "fault"),    static_cast<int>(int_of(json, "status")),
-                    text_of(json, "code"),     json["retry_after_ms"].as_int()};
+    Provider provider{.provider = text_of(json, "provider"),
+                      .model = text_of(json, "model"),
+                      .fault = text_of(json, "fault"),
+                      .status = static_cast<int>(int_of(json, "status")),
+                      .code = text_of(json, "code"),
+                      .retry_after_ms = json["retry_after_ms"].as_int()};
+    if (json["should_retry"].is_bool()) provider.should_retry = json["should_retry"].as_bool();
+    provider.request_id = text_of(json, "request_id");
+    provider.body = text_of(json, "body");
+    return provider;
   }
   if (type == "denied") return Denied{text_of(json, "what"), text_of(json, "by")};
   if (type == "damage") {
@@ -84,6 +109,8 @@ Error error_from_json(const Json& json) {
 }
 
 bool is_retryable(const Error& error) noexcept {
+  const Provider* provider = error.detail_if<Provider>();
+  if (provider && provider->should_retry) return *provider->should_retry;
   return error.kind() == ErrorKind::overloaded || error.kind() == ErrorKind::disconnected;
 }
 

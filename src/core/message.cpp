@@ -1,5 +1,8 @@
 #include "tug/core/message.h"
 
+#include <memory>
+#include <utility>
+
 #include "core/try.h"
 #include "tug/core/base64.h"
 #include "tug/core/utf8.h"
@@ -182,6 +185,39 @@ bool operator==(const Message& a, const Message& b) noexcept {
   return a.role_ == b.role_ && a.note_ == b.note_ && a.parts_ == b.parts_;
 }
 
+struct Message::Kept {
+  std::uint64_t profile;
+  std::string bytes;
+  const Kept* next;
+};
+
+Message::~Message() {
+  for (const Kept* kept = kept_.load(std::memory_order_acquire); kept;) {
+    delete std::exchange(kept, kept->next);
+  }
+}
+
+const std::string* Message::kept(std::uint64_t profile) const noexcept {
+  for (const Kept* kept = kept_.load(std::memory_order_acquire); kept; kept = kept->next) {
+    if (kept->profile == profile) return &kept->bytes;
+  }
+  return nullptr;
+}
+
+const std::string& Message::keep(std::uint64_t profile, std::string bytes) const {
+  auto mine = std::make_unique<Kept>(Kept{profile, std::move(bytes), nullptr});
+  mine->bytes.shrink_to_fit();
+  mine->next = kept_.load(std::memory_order_acquire);
+  while (true) {
+    for (const Kept* kept = mine->next; kept; kept = kept->next) {
+      if (kept->profile == profile) return kept->bytes;
+    }
+    if (kept_.compare_exchange_weak(mine->next, mine.get(), std::memory_order_acq_rel)) {
+      return mine.release()->bytes;
+    }
+  }
+}
+
 MessagePtr Message::make(Role role, std::vector<Part> parts) {
   auto message = std::shared_ptr<Message>(new Message);
   Intake intake;
@@ -201,9 +237,8 @@ MessagePtr Message::system(std::string text) {
 }
 MessagePtr Message::user(std::string text) { return make(Role::user, {TextPart{std::move(text)}}); }
 MessagePtr Message::note(std::string text) {
-  const MessagePtr said = user(std::move(text));
-  auto message = std::shared_ptr<Message>(new Message(*said));
-  message->note_ = true;
+  const MessagePtr message = user(std::move(text));
+  const_cast<Message&>(*message).note_ = true;  // nobody else has it yet
   return message;
 }
 MessagePtr Message::assistant(std::string text) {

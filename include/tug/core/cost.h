@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tug/core/json.h"
 #include "tug/core/reflect.h"
@@ -62,13 +63,25 @@ struct JsonForm<Cost> {
   static Result<Cost> read(const Json& json);
 };
 
+// Prices of a request whose whole input is above so many tokens; what is missing stays as it was.
+struct PriceTier {
+  std::int64_t above = 0;
+  std::optional<std::int64_t> input;
+  std::optional<std::int64_t> output;
+  std::optional<std::int64_t> cache_read;
+  std::optional<std::int64_t> cache_write;
+  friend bool operator==(const PriceTier&, const PriceTier&) = default;
+};
+
 // Pico-dollars per token. What has no price of its own is missing; a rate below zero counts as
 // missing.
 struct Price {
   std::optional<std::int64_t> input;
   std::optional<std::int64_t> output;
-  std::optional<std::int64_t> cache_read;   // else the input rate
-  std::optional<std::int64_t> cache_write;  // else the input rate
+  std::optional<std::int64_t> cache_read;      // else the input rate
+  std::optional<std::int64_t> cache_write;     // else the input rate
+  std::optional<std::int64_t> cache_write_1h;  // of what is to be kept for an hour
+  std::vector<PriceTier> tiers;                // by `above`, rising
   friend bool operator==(const Price&, const Price&) = default;
 };
 
@@ -81,7 +94,8 @@ struct JsonForm<Price> {
   static Result<Price> read(const Json& json);
 };
 
-// Cached input at its own rates, the rest of it at the input rate, all output (reasoning is part of
+// The highest tier that the input is above has the say over the whole request. Cached input at its
+// own rates, the rest of it at the input rate, all output (reasoning is part of
 // it) at the output rate; parts that exceed their whole are cut to it. Rounded once, to the nearest
 // nano-dollar. Tokens without a rate make the cost incomplete; no tokens cost nothing.
 Cost estimate_cost(const Price& price, const Usage& usage) noexcept;

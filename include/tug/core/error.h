@@ -52,12 +52,17 @@ struct Limit {
 
 // The request does not fit the model's window.
 struct Overflow {
-  std::int64_t window = 0;
+  std::int64_t window = 0;                                     // 0 when nobody said
   std::vector<std::pair<std::string, std::int64_t>> by_owner;  // who fills it, in tokens
+  std::int64_t prompt_tokens = 0;                              // as the provider counted; 0: unsaid
+  bool from_output = false;  // the prompt alone would fit: less room for the answer helps
+  std::string provider;      // who said so; empty when we reckoned it
+  std::string model;
+  int status = 0;
+  std::string request_id;
 };
 
-// What a provider said. `fault` names its class; the table that maps classes to kinds comes with
-// the dialects.
+// What a provider said. `fault` names its class (tug/model/faults.h).
 struct Provider {
   std::string provider;
   std::string model;
@@ -65,6 +70,9 @@ struct Provider {
   int status = 0;
   std::string code;
   std::optional<std::int64_t> retry_after_ms;
+  std::optional<bool> should_retry;  // where the provider says it outright
+  std::string request_id;            // the provider's name for the exchange
+  std::string body;                  // what it said, cut, without secrets
 };
 
 struct Denied {

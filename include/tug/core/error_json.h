@@ -6,7 +6,7 @@
 
 namespace tug {
 
-// Waiting or reconnecting and then repeating may help.
+// Waiting or reconnecting and then repeating may help; what the provider says outright counts more.
 bool is_retryable(const Error& error) noexcept;
 // {kind, message, detail, fix, retryable}; detail and fix are null when there is none. The detail's
 // own kind is its member `type`.

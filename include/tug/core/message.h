@@ -5,6 +5,7 @@
 // thread.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -80,6 +81,15 @@ class Message {
   std::size_t size() const noexcept { return size_; }  // bytes of content
   const Fingerprint& fingerprint() const noexcept { return fingerprint_; }
 
+  // What was written for a wire profile (WireProfile::key), or null. Lives as long as the message.
+  const std::string* kept(std::uint64_t profile) const noexcept;
+  // Keeps it; what another thread kept first stays. Any thread.
+  const std::string& keep(std::uint64_t profile, std::string bytes) const;
+
+  Message(const Message&) = delete;
+  Message& operator=(const Message&) = delete;
+  ~Message();
+
   friend bool operator==(const Message& a, const Message& b) noexcept;
 
  private:
@@ -90,6 +100,8 @@ class Message {
   std::vector<Part> parts_;
   std::size_t size_ = 0;
   Fingerprint fingerprint_;
+  struct Kept;
+  mutable std::atomic<const Kept*> kept_ = nullptr;
 };
 
 // The form in which a message stands in the journal; reading it back gives an equal message.

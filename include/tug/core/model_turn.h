@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tug/core/cost.h"
 #include "tug/core/json.h"
@@ -29,10 +30,14 @@ struct ModelTurn {
   MessagePtr message;  // of the assistant; calls keep the provider's ids until the transcript
   Finish finish = Finish::stop;
   Usage usage;
-  std::optional<Cost> cost;  // where the provider stated it
-  std::string model;         // as the provider named it; may be empty
-  Json raw;                  // the provider's own reply
-  std::string nudge;         // not done: to be told this and asked again; usually empty
+  std::optional<Cost> cost;        // where the provider stated it
+  std::string model;               // as the provider named it; may be empty
+  Json raw;                        // the provider's own reply
+  std::string nudge;               // not done: to be told this and asked again; usually empty
+  std::string request_id;          // the provider's name for the exchange
+  std::string response_id;         // the provider's name for the answer
+  std::vector<std::string> notes;  // what was sent otherwise than asked for, for people
+  bool from_cache = false;         // nobody was asked
 };
 
 }  // namespace tug

@@ -22,25 +22,12 @@
 #include "tug/core/json.h"
 #include "tug/core/model_turn.h"
 #include "tug/core/task.h"
+#include "tug/core/time.h"
 #include "tug/core/tool.h"
 #include "tug/core/wait.h"
+#include "tug/model/profile.h"
 
 namespace tug {
-
-// What is known about a model without asking it.
-struct ModelProfile {
-  std::string provider;                // "script", "offline", "anthropic"
-  std::string name;                    // the rest of "provider/name"
-  std::int64_t context_tokens = 0;     // the window; 0 when it is not known
-  std::int64_t max_output_tokens = 0;  // 0 when it is not known
-  std::optional<Price> price;          // nothing when it is not known
-  bool tools = true;
-  bool parallel_tools = true;
-  bool streaming = true;
-  bool structured = false;  // answers by a schema natively
-
-  std::string id() const { return provider + "/" + name; }
-};
 
 // Sorted by name, frozen at the start of a run; shared by all its requests.
 using ToolSpecs = std::vector<std::shared_ptr<const ToolSpec>>;
@@ -57,17 +44,53 @@ enum class ToolChoice : std::uint8_t { automatic, none, required };
 class DeltaFilter;  // tug/model/delta_filter.h
 using MakeDeltaFilter = std::function<std::unique_ptr<DeltaFilter>()>;
 
-struct ModelRequest {
+// Which caches a request may use. What is not said is said by the run, then by the harness.
+struct CachePolicy {
+  std::optional<bool> responses;       // a kept answer may be served instead of asking
+  std::optional<bool> protect_prefix;  // the beginning of the prompt must stay as it is
+  // What this one leaves open, `outer` says.
+  CachePolicy within(const CachePolicy& outer) const noexcept;
+  friend bool operator==(const CachePolicy&, const CachePolicy&) = default;
+};
+
+// How a model is to answer. What is not said is the model's own.
+struct ModelSettings {
+  std::optional<double> temperature;
+  std::optional<double> top_p;
+  std::vector<std::string> stop;
+  std::optional<std::int64_t> seed;
+  std::string reasoning;            // an effort: none minimal low medium high xhigh max
+  std::optional<bool> stream;       // false: the answer in one piece
+  std::optional<Duration> timeout;  // of one attempt
+  Json provider_options;  // members of the request as they stand; they win over what we write
+  Json metadata;          // an object of strings, where the provider takes one
+  CachePolicy cache_policy;
+  std::vector<ModelHint> hints;
+  CapabilitySet required;
+  bool reuse_previous = false;  // stay with the model that answered last
+
+  // What this one leaves open, `outer` says; provider options member by member.
+  ModelSettings within(const ModelSettings& outer) const;
+  friend bool operator==(const ModelSettings&, const ModelSettings&) = default;
+};
+
+struct ModelRequest : ModelSettings {
   std::string model;  // its id; another one is asked if middleware changes it
   std::shared_ptr<const std::string> system;  // may be null
   Transcript transcript;                      // what is sent; copying it is cheap
   std::shared_ptr<const ToolSpecs> tools;     // may be null
   std::int64_t max_output_tokens = 0;         // 0: the model's own
   ToolChoice tool_choice = ToolChoice::automatic;
+  std::string tool;  // the one that must be called, with ToolChoice::required; empty: any
   std::shared_ptr<const OutputFormat> output;  // null for text, and where a tool takes the answer
   std::vector<MakeDeltaFilter> filters;        // what edits the answer as it comes
   bool keep_raw = true;  // the provider's reply is kept beside the record, unfiltered
   std::string agent;     // of the run that asks
+  std::string thread;    // the same for all runs of a tree, and for the next runs of its thread
+  // What the provider has kept of this conversation, where requests are chained: the id of its last
+  // answer, and how many messages of the transcript that covers.
+  std::string previous_response;
+  std::size_t previous_messages = 0;
   // What `reserve` answered for each attempt on this model that the root has recorded, in order.
   std::shared_ptr<const std::vector<Json>> reserved;
   Json reservation;  // for this attempt; what `reserve` answered
@@ -110,6 +133,9 @@ class Model {
   virtual const ModelProfile& profile() const noexcept = 0;
   // Called before the attempt is recorded; null for models that need nothing.
   virtual Json reserve(const ModelRequest&) const { return {}; }
+  // Who answers, for the key of a cached response and of a rate limit: more than the id where the
+  // same name at another address, or with another key, is somebody else. No secrets.
+  virtual std::string identity() const { return profile().id(); }
   // Begins to answer. `until` covers the whole stream.
   virtual std::unique_ptr<ModelStream> ask(ModelRequest request, Until until) = 0;
 };
