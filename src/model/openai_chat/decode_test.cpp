@@ -253,7 +253,7 @@ TEST(ChatDecode, RefusalsAndFiltersAreToldAsSuch) {
   EXPECT_EQ(said(delta("\"refusal\":\"No.\"", "\"stop\"")),
             (Lines{"text:No.", "turn refusal", "  text:No.", std::string(kNoUsage), "  model m",
                    "  response c"}));
-  EXPECT_EQ(replied(golden("openai_refusal.json"))[0], "turn refusal");
+  EXPECT_EQ(replied(golden("openai_refusal_whole.json"))[0], "turn refusal");
 }
 
 // Row 48.

@@ -87,7 +87,7 @@ TEST(ChatEncode, EverythingThatIsAskedForStandsBeforeTheMessages) {
   EXPECT_EQ(
       body(asked),
       R"({"model":"gpt-4.1","stream":true,"stream_options":{"include_usage":true},)"
-      R"("max_completion_tokens":500,"temperature":0.5,"top_p":1,"stop":["END","\n"],)"
+      R"("max_completion_tokens":500,"temperature":0.5,"top_p":1.0,"stop":["END","\n"],)"
       R"("reasoning_effort":"low","response_format":{"type":"json_schema","json_schema":)"
       R"({"name":"my_answer","schema":{"type":"object"},"strict":true}},"prompt_cache_key":"t-1",)"
       R"("prompt_cache_retention":"24h","metadata":{"team":"x"},"parallel_tool_calls":false,)"
