@@ -17,12 +17,6 @@ constexpr std::size_t kKeptToolLists = 16;
 constexpr std::string_view kRequestIdHeaders[] = {"x-request-id", "request-id", "x-goog-request-id",
                                                   "apim-request-id"};
 
-bool is_loopback(std::string_view url) {
-  const std::size_t scheme = url.find("://");
-  if (scheme != std::string_view::npos) url.remove_prefix(scheme + 3);
-  return url.starts_with("127.") || url.starts_with("localhost") || url.starts_with("[::1]");
-}
-
 std::string request_id_in(const std::vector<HttpHeader>& headers) {
   for (const std::string_view name : kRequestIdHeaders) {
     const std::string_view value = find_header(headers, name);
