@@ -1,5 +1,6 @@
 #include "io/real_loop.h"
 
+#include <signal.h>
 #include <time.h>
 
 #include <boost/asio/post.hpp>
@@ -20,6 +21,14 @@ Duration busy_time() noexcept {
   timespec time = {};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+// A peer that went away is an error of the write, not the end of the process.
+void ignore_broken_pipes() noexcept {
+  sigset_t pipe;
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &pipe, nullptr);
 }
 
 }  // namespace
@@ -84,6 +93,7 @@ void RealLoop::take_steps() noexcept {
 
 void RealLoop::run() noexcept {
   name_this_thread(("tug-loop-" + std::to_string(index_)).c_str());
+  ignore_broken_pipes();
   while (!stop_) {
     take_steps();
     if (ready() || mail_->has_mail())
@@ -91,6 +101,7 @@ void RealLoop::run() noexcept {
     else if (!stop_)
       sleep();
   }
+  guest_.reset();
 }
 
 void RealLoop::sleep() noexcept {

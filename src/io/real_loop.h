@@ -21,6 +21,13 @@ namespace tug {
 Instant real_now() noexcept;
 Time real_wall() noexcept;
 
+// Something that lives on a loop, made by the part of io that needs it; it ends on the loop thread,
+// with the loop.
+class LoopGuest {
+ public:
+  virtual ~LoopGuest() = default;
+};
+
 class RealLoop final : public LoopCore {
  public:
   // Starts the thread. `slow_step` 0 measures nothing.
@@ -39,6 +46,8 @@ class RealLoop final : public LoopCore {
   LoopRoots& roots() noexcept { return roots_; }
   // Loop thread.
   boost::asio::io_context& reactor() noexcept { return reactor_; }
+  LoopGuest* guest() noexcept { return guest_.get(); }
+  void set_guest(std::unique_ptr<LoopGuest> guest) noexcept { guest_ = std::move(guest); }
   std::uint64_t slow_steps() const noexcept { return slow_steps_.load(std::memory_order_relaxed); }
 
   // Not on the loop thread: takes what has been posted so far, then ends and closes the mailbox.
@@ -60,6 +69,7 @@ class RealLoop final : public LoopCore {
       reactor_.get_executor()};
   std::shared_ptr<LoopMailbox> mail_;
   std::vector<Job> inbox_;
+  std::unique_ptr<LoopGuest> guest_;
   LoopRoots roots_;
   bool stop_ = false;
   std::atomic<std::thread::id> id_;
