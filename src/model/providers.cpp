@@ -35,7 +35,7 @@ constexpr std::array kKnown = std::to_array<Known>({
     {"gemini", Api::gemini, "https://generativelanguage.googleapis.com", "GEMINI_API_KEY", "",
      "gemini-3.8-flash"},
     {"openrouter", Api::openai_chat, "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY",
-     kMaxTokens, "openrouter/auto"},
+     "max_tokens reasoning_object cache_control", "openrouter/auto"},
     {"groq", Api::openai_chat, "https://api.groq.com/openai/v1", "GROQ_API_KEY", "",
      "openai/gpt-oss-120b"},
     {"mistral", Api::openai_chat, "https://api.mistral.ai/v1", "MISTRAL_API_KEY",
@@ -50,8 +50,8 @@ constexpr std::array kKnown = std::to_array<Known>({
     {"ollama", Api::openai_chat, "http://localhost:11434/v1", "OLLAMA_API_KEY", kMaxTokens, "",
      false},
     {"vllm", Api::openai_chat, "http://localhost:8000/v1", "VLLM_API_KEY", kMaxTokens, "", false},
-    {"llamacpp", Api::openai_chat, "http://localhost:8080/v1", "LLAMACPP_API_KEY", kMaxTokens, "",
-     false},
+    {"llamacpp", Api::openai_chat, "http://localhost:8080/v1", "LLAMACPP_API_KEY",
+     "max_tokens no_named_tool", "", false},
 });
 
 constexpr std::string_view kAzureVersion = "2024-10-21";
