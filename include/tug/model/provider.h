@@ -34,13 +34,6 @@ struct ProviderTimeouts {
   friend bool operator==(const ProviderTimeouts&, const ProviderTimeouts&) = default;
 };
 
-// How many requests and tokens a provider takes; zero for no limit of ours.
-struct RateLimit {
-  std::int64_t requests_per_minute = 0;
-  std::int64_t tokens_per_minute = 0;
-  friend bool operator==(const RateLimit&, const RateLimit&) = default;
-};
-
 struct ProviderConfig {
   std::string name;  // the first word of "name/model"
   Api api = Api::openai_chat;
