@@ -234,7 +234,7 @@ WireProfile wire_profile(const WireCall& call) {
   };
   WireProfile profile{.api = Api::openai_responses,
                       .provider = call.provider.name,
-                      .reasoning = call.profile.reasoning,
+                      .reasoning = call.profile.reasoning && !call.request.drop_reasoning,
                       .images = call.profile.vision || takes(Modality::image)};
   if (is_stored(call)) profile.flags |= kStored;
   if (takes(Modality::document)) profile.flags |= kFiles;
