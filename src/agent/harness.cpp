@@ -2,6 +2,7 @@
 
 #include "agent/harness_core.h"
 #include "tug/model/models.h"
+#include "tug/model/provider.h"
 
 namespace tug {
 namespace {
@@ -50,6 +51,14 @@ Harness& Harness::add(const ToolSet& tools) {
 bool Harness::remove(std::string_view name) { return core_->remove(name); }
 Harness& Harness::use(MiddlewarePtr middleware) {
   core_->use(std::move(middleware));
+  return *this;
+}
+Harness& Harness::provider(ProviderConfig config) {
+  core_->add_provider(std::move(config));
+  return *this;
+}
+Harness& Harness::response_cache(std::shared_ptr<ResponseCache> cache, Duration ttl) {
+  core_->set_response_cache(std::move(cache), ttl);
   return *this;
 }
 Harness& Harness::system_prompt(std::string text) {
