@@ -46,11 +46,13 @@ const Case kCases[] = {
     {"CRLF", "event: x\r\ndata: a\r\ndata: b\r\n\r\n", {"x||a\nb"}},
     {"CR", "event: x\rdata: a\r\rdata: b\r\r", {"x||a", "message||b"}},
     {"mixed ends", "data: a\r\ndata: b\rdata: c\n\r\n", {"message||a\nb\nc"}},
-    {"a BOM", "\xEF\xBB\xBF"
-              "data: a\n\n",
+    {"a BOM",
+     "\xEF\xBB\xBF"
+     "data: a\n\n",
      {"message||a"}},
-    {"a BOM later is data", "data: a\n\n\xEF\xBB\xBF"
-                            "data: b\n\n",
+    {"a BOM later is data",
+     "data: a\n\n\xEF\xBB\xBF"
+     "data: b\n\n",
      {"message||a"}},
     {"no blank line at the end", "data: a\n\ndata: b\n", {"message||a", "message||b"}},
     {"a line that does not end", "data: a\n\ndata: b", {"message||a"}},

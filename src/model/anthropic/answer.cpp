@@ -19,7 +19,7 @@ void raise(std::int64_t& count, std::int64_t to) noexcept { count = std::max(cou
 Result<void> Answer::begin(const Json& message, std::vector<ModelEvent>& out) {
   const std::string_view id = message["id"].as_string();
   if (begun_) {
-    if (id == id_) return {};
+    if (id == id_ || id.empty() || id_.empty()) return {};
     return Failure(fault_error(fault_source(call_), Fault::not_an_answer,
                                "the stream holds two answers, " + id_ + " and " + std::string(id),
                                "something between us and the provider mixes them up; ask again"));
@@ -58,7 +58,8 @@ Result<void> Answer::open_block(const Json& event, std::vector<ModelEvent>& out)
                     "ask for less at once"));
   }
   Block& block = blocks_.emplace_back();
-  block.index = event["index"].as_int().value_or(static_cast<std::int64_t>(blocks_.size()) - 1);
+  block.place = blocks_.size() - 1;
+  block.index = event["index"].as_int().value_or(static_cast<std::int64_t>(block.place));
   block.start = event["content_block"];
   TUG_TRY(counted, grow(block.text, {}));
   take_start(block, out);
@@ -273,7 +274,8 @@ Error Answer::overflow() const {
 
 Result<ModelTurn> Answer::turn(Json raw) {
   if (stop_reason_ == "model_context_window_exceeded") return Failure(overflow());
-  std::ranges::stable_sort(blocks_, {}, &Block::index);
+  std::ranges::sort(blocks_, {},
+                    [](const Block& block) { return std::pair(block.index, block.place); });
   ModelTurn turn;
   if (call_.request.keep_raw) turn.raw = raw.is_null() ? raw_message() : std::move(raw);
   std::vector<Part> parts;
