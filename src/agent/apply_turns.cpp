@@ -50,6 +50,7 @@ Result<void> start_attempt(RunState& state, const Event& event) {
                       .started = event.ts};
   state.asked = attempt.call;
   state.attempt = std::move(attempt);
+  state.attempted_model = text_of(data, "model");
   state.failure.reset();
   state.turn = event.turn;
   ++state.counts.attempts;
@@ -93,6 +94,9 @@ Result<void> complete_attempt(RunState& state, const Event& event) {
   state.empty_answers = 0;
   TUG_TRY(message, state.transcript.append_turn(event.message, seq));
   state.bytes += message->size();
+  state.response_id = text_of(event.data, "response_id");
+  state.response_model = state.response_id.empty() ? "" : state.attempted_model;
+  state.response_messages = state.transcript.size();
   state.text = message->text();
   for (const ToolCall* call : message->tool_calls()) state.calls.push_back({.call = *call});
   state.unanswered = state.undecided = static_cast<std::uint32_t>(state.calls.size());

@@ -13,12 +13,14 @@
 #include "tug/core/error_json.h"
 #include "tug/core/wait.h"
 #include "tug/journal/journal.h"
+#include "tug/model/faults.h"
 #include "tug/model/models.h"
 
 namespace tug {
 namespace {
 
 using EndingPtr = std::unique_ptr<Ending>;
+constexpr std::int64_t kLeastOutput = 256;
 
 bool has(const std::vector<std::string>& list, const std::string& text) {
   return std::ranges::find(list, text) != list.end();
@@ -26,6 +28,7 @@ bool has(const std::vector<std::string>& list, const std::string& text) {
 
 std::unique_ptr<ModelRequest> request_of(const LiveRun& run) {
   auto request = std::make_unique<ModelRequest>();
+  static_cast<ModelSettings&>(*request) = run.plan->settings;
   request->model = run.state.model;
   request->system = run.plan->system;
   request->transcript = run.state.transcript;
@@ -33,6 +36,11 @@ std::unique_ptr<ModelRequest> request_of(const LiveRun& run) {
   request->max_output_tokens = run.plan->max_output_tokens;
   if (run.plan->output) request->output = run.plan->output->format;
   request->agent = run.ctx.id().agent;
+  request->thread = run.ctx.id().thread_id.text();
+  if (run.state.response_model == run.state.model) {
+    request->previous_response = run.state.response_id;
+    request->previous_messages = run.state.response_messages;
+  }
   return request;
 }
 
@@ -58,7 +66,9 @@ std::unique_ptr<ModelRequest> request_of(const LiveRun& run) {
 // is passed over.
 AskedModel resolve_model(LiveRun& run, const ModelRequest& request) {
   const PlannedModel& bound = *run.plan->find(run.state.model);
-  if (request.model == bound.id || request.model.empty()) return {bound.id, bound.model};
+  if (request.model == bound.id || request.model.empty()) {
+    return {bound.id, bound.model, bound.source};
+  }
   if (const PlannedModel* other = run.plan->find(request.model)) return {other->id, other->model};
   std::string why = "there is no registry of models";
   if (Models* models = run.ctx.services().get<Models>()) {
@@ -115,14 +125,17 @@ class Asking final : public ModelCore {
         TUG_CO_TRY(in_time, check_time(run_));
         TUG_CO_TRY(begun, begin_attempt(run_, *asked_, *request));
       }
-      auto making = make_attempt(run_, *asked_, *request);
+      received_ = {};
+      auto making = make_attempt(run_, *asked_, *request, received_);
       Result<ModelTurn> turn = co_await std::move(making);
       if (turn) {
-        cost_ = std::make_unique<Answered>(answered(run_, *asked_, *turn));
+        cost_ = std::make_unique<Answered>(answered(run_, *asked_, *turn, received_));
+        tell_notes(*turn);
         if (!request->keep_raw) cost_->raw = Json();
         co_return turn;
       }
-      record_failure(run_, turn.error());
+      record_failure(run_, *asked_, turn.error(), received_);
+      repair(*request, turn.error());
     }
   }
 
@@ -203,6 +216,48 @@ class Asking final : public ModelCore {
     return run_.news.wait(std::move(until));
   }
 
+  // What was sent otherwise than it stands, for people.
+  [[gnu::noinline]] void tell_notes(ModelTurn& turn) {
+    for (std::string& note : std::exchange(turn.notes, {})) tell("sent_otherwise", std::move(note));
+  }
+  void tell(std::string code, std::string message) {
+    record(run_, Kind::context_diagnostic,
+           payload::ContextDiagnostic{
+               .code = std::move(code), .severity = "info", .message = std::move(message)});
+  }
+
+  // A request that was refused for something that can be left out is made once more without it.
+  [[gnu::noinline]] void repair(ModelRequest& request, const Error& error) {
+    if (run_.ctx.cancelled()) return;
+    const Provider* provider = error.detail_if<Provider>();
+    const Overflow* overflow = error.detail_if<Overflow>();
+    if (overflow && overflow->from_output && !shortened_) {
+      const std::int64_t room = overflow->window - overflow->prompt_tokens;
+      if (overflow->window <= 0 || overflow->prompt_tokens <= 0 || room < kLeastOutput) return;
+      shortened_ = true;
+      request.max_output_tokens = room;
+      return go_on("the answer gets the room that is left: " + std::to_string(room) + " tokens");
+    }
+    if (fault_of(error) == Fault::bad_signature && !request.drop_reasoning) {
+      request.drop_reasoning = true;
+      return go_on("the provider refused reasoning of earlier turns; it is left out");
+    }
+    if (provider && provider->code == "previous_response_not_found" &&
+        !request.previous_response.empty()) {
+      request.previous_response.clear();
+      request.previous_messages = 0;
+      return go_on("the provider has lost the conversation; all of it is sent");
+    }
+  }
+  void go_on(std::string reason) {
+    tell("request_repaired", reason);
+    record(run_, Kind::retry_scheduled,
+           payload::RetryScheduled{.call = run_.state.asked,
+                                   .attempt = run_.state.tries,
+                                   .delay_ms = 0,
+                                   .reason = std::move(reason)});
+  }
+
   // Nothing when the failure is to stand.
   [[gnu::noinline]] std::optional<Duration> schedule_retry() {
     const RunState& state = run_.state;
@@ -219,10 +274,12 @@ class Asking final : public ModelCore {
 
   LiveRun& run_;
   std::unique_ptr<AskedModel> asked_;
+  Received received_;
   std::unique_ptr<Answered> cost_;  // of the answer that the open attempt has
   bool asking_ = false;
   bool handed_out_ = false;  // the newest failure is known to the middleware
   bool paused_ = false;
+  bool shortened_ = false;
 };
 
 EndingPtr ending(Ending made) { return std::make_unique<Ending>(std::move(made)); }

@@ -2,11 +2,16 @@
 
 #include <stdexcept>
 
+#include "agent/answer_cache.h"
 #include "agent/delta_show.h"
 #include "core/try.h"
+#include "model/speech.h"
+#include "tug/context/services.h"
 #include "tug/core/error_json.h"
 #include "tug/journal/journal.h"
 #include "tug/model/delta_filter.h"
+#include "tug/model/faults.h"
+#include "tug/model/rate_limiter.h"
 
 namespace tug {
 namespace {
@@ -42,7 +47,7 @@ std::int64_t output_tokens(const LiveRun& run, const ModelRequest& request,
 ContextWindow window_of(const LiveRun& run, const AskedModel& asked, const ModelRequest& request) {
   const ModelProfile& profile = asked.model->profile();
   return {.model = asked.id,
-          .max_tokens = profile.context_tokens,
+          .max_tokens = profile.context_tokens > 0 ? profile.context_tokens : kAssumedContextTokens,
           .reserved_output_tokens = output_tokens(run, request, profile),
           .prompt_tokens = estimate_tokens(run.plan->constant_bytes + run.state.bytes)};
 }
@@ -55,7 +60,8 @@ payload::ModelStarted intent_of(const LiveRun& run) {
 }
 
 [[gnu::noinline]] std::unique_ptr<ModelStream> ask(LiveRun& run, const AskedModel& asked,
-                                                   const ModelRequest& request) {
+                                                   const ModelRequest& request,
+                                                   CachedAnswer* cached) {
   ModelRequest sent = request;
   sent.reserved = run.tree.reserved(asked.id);
   sent.reservation = run.state.attempt->reservation;
@@ -64,7 +70,86 @@ payload::ModelStarted intent_of(const LiveRun& run) {
   }
   auto stream = asked.model->ask(std::move(sent), until_of(run));
   if (!stream) throw std::logic_error(asked.id + " gave no stream");
+  if (cached) stream = cached->keeping(std::move(stream), run.ctx.loop().wall());
   return request.filters.empty() ? std::move(stream) : filtered(std::move(stream), request.filters);
+}
+
+std::unique_ptr<ModelStream> serve(const LiveRun& run, const ModelRequest& request,
+                                   ModelTurn turn) {
+  auto speech = std::make_shared<Speech>();
+  speech->turn = std::move(turn);
+  auto stream = make_speech_stream(std::move(speech), until_of(run));
+  return request.filters.empty() ? std::move(stream) : filtered(std::move(stream), request.filters);
+}
+
+void record_lookup(LiveRun& run, Kind kind, const Digest& key) {
+  record(run, kind, payload::CacheLookup{.call = run.state.attempt->call, .key = key.hex()});
+}
+
+// The kept answer; nothing when the request is ours to make.
+Task<Result<std::optional<ModelTurn>>> look_up(LiveRun& run, CachedAnswer& cached) {
+  while (true) {
+    std::optional<ModelTurn> turn = cached.find(run.ctx.loop().wall());
+    if (turn) {
+      record_lookup(run, Kind::cache_hit, cached.key());
+      co_return turn;
+    }
+    if (cached.lead()) {
+      record_lookup(run, Kind::cache_miss, cached.key());
+      co_return std::nullopt;
+    }
+    auto waiting = cached.wait_for_leader(until_of(run));
+    TUG_CO_TRY(landed, co_await std::move(waiting));
+  }
+}
+
+// Takes a place in the line of everybody who asks with this key, and waits for it.
+Task<Result<void>> wait_in_line(LiveRun& run, const AskedModel& asked, Received& received) {
+  RateLimiter* const limiter = run.ctx.services().get<RateLimiter>();
+  if (!limiter) co_return Result<void>();
+  const Loop& loop = run.ctx.loop();
+  const Instant now = loop.now();
+  const std::string key = asked.model->identity();
+  received.limited_tokens = run.state.window.prompt_tokens;
+  const Instant at = limiter->take(key, asked.model->rate_limit(), received.limited_tokens, now);
+  if (at <= now) co_return Result<void>();
+  const Until until = until_of(run);
+  const Woken woken = co_await sleep_until(at, until);
+  if (woken != Woken::ready) {
+    limiter->give_back(key, received.limited_tokens, loop.now());
+    co_return Failure(wait_error(woken, until, "the rate limit of " + asked.id));
+  }
+  record(run, Kind::rate_limit_waited,
+         payload::RateLimitWaited{.provider = asked.model->profile().provider,
+                                  .waited_ms = milliseconds(loop.now() - now)});
+  co_return Result<void>();
+}
+
+void settle_rate(LiveRun& run, const AskedModel& asked, const Received& received,
+                 std::int64_t used) {
+  if (!received.asked) return;
+  if (RateLimiter* limiter = run.ctx.services().get<RateLimiter>()) {
+    limiter->settle(asked.model->identity(), received.limited_tokens, used, run.ctx.loop().now());
+  }
+}
+
+// Nobody else asks before the provider wants to be asked again.
+void tell_line(LiveRun& run, const AskedModel& asked, const Error& error) {
+  if (fault_of(error) != Fault::retry_after) return;
+  RateLimiter* const limiter = run.ctx.services().get<RateLimiter>();
+  if (!limiter) return;
+  const std::int64_t wait_ms = error.detail_if<Provider>()->retry_after_ms.value_or(1000);
+  limiter->refused(asked.model->identity(), std::chrono::milliseconds(wait_ms),
+                   run.ctx.loop().now());
+}
+
+// Whether an attempt that failed so may stand on the bill.
+bool may_be_billed(const Error& error, const Received& received) {
+  if (!received.asked) return false;
+  if (received.bytes > 0 || received.usage.total() > 0) return true;
+  const auto fault = fault_of(error);
+  return fault == Fault::transport_ambiguous || fault == Fault::stream_cut ||
+         fault == Fault::stream_stalled;
 }
 
 // A state that was folded has no hold: what its record says was held is taken again, or, where the
@@ -135,6 +220,7 @@ Result<void> begin_attempt(LiveRun& run, const AskedModel& asked, ModelRequest& 
   payload::ModelStarted intent = intent_of(run);
   intent.model = asked.id;
   intent.provider = profile.provider;
+  intent.source = std::string(name_of(asked.source));
   intent.held = to_json(held.hold.amount());
   const bool bounded =
       request.max_output_tokens > 0 || held.max_output_tokens < window.reserved_output_tokens;
@@ -163,7 +249,7 @@ Result<void> begin_served(LiveRun& run) {
 }
 
 Task<Result<ModelTurn>> make_attempt(LiveRun& run, const AskedModel& asked,
-                                     const ModelRequest& request) {
+                                     const ModelRequest& request, Received& received) {
   hold_again(run);
   {
     // The intent is on disk before the request leaves.
@@ -171,10 +257,24 @@ Task<Result<ModelTurn>> make_attempt(LiveRun& run, const AskedModel& asked,
     Result<void> written = co_await std::move(durable);
     if (!written) co_return Failure(std::move(written).error());
   }
+  std::unique_ptr<ModelStream> stream;
+  const std::unique_ptr<CachedAnswer> cached = CachedAnswer::of(run, asked, request);
+  if (cached) {
+    auto looking = look_up(run, *cached);
+    TUG_CO_TRY(kept, co_await std::move(looking));
+    if (kept) stream = serve(run, request, *std::move(kept));
+  }
+  if (!stream) {
+    auto queueing = wait_in_line(run, asked, received);
+    TUG_CO_TRY(ours, co_await std::move(queueing));
+  }
   std::optional<Error> thrown;
   try {
-    const std::unique_ptr<ModelStream> stream = ask(run, asked, request);
-    DeltaShow show(run);
+    if (!stream) {
+      received.asked = true;
+      stream = ask(run, asked, request, cached.get());
+    }
+    DeltaShow show(run, received);
     auto collecting = collect(*stream, &show);
     Result<ModelTurn> turn = co_await std::move(collecting);
     co_return turn;
@@ -184,17 +284,20 @@ Task<Result<ModelTurn>> make_attempt(LiveRun& run, const AskedModel& asked,
   co_return Failure(*std::move(thrown));
 }
 
-Answered answered(const LiveRun& run, const AskedModel& asked, ModelTurn& turn) {
+Answered answered(LiveRun& run, const AskedModel& asked, ModelTurn& turn,
+                  const Received& received) {
   const ModelProfile& profile = asked.model->profile();
   Answered answered{.model = asked.id, .usage = turn.usage, .cost = turn.cost};
+  answered.source = asked.source;
   if (!turn.model.empty() && turn.model != profile.name) {
     answered.model = profile.provider + "/" + turn.model;
   }
   if (!answered.cost) {
     answered.cost = profile.price ? estimate_cost(*profile.price, turn.usage) : Cost::unknown();
   }
-  if (turn.usage.total() == 0) answered.guess = guessed(run, profile, turn);
+  if (turn.usage.total() == 0 && !turn.from_cache) answered.guess = guessed(run, profile, turn);
   answered.raw = std::exchange(turn.raw, Json());
+  settle_rate(run, asked, received, turn.usage.total());
   return answered;
 }
 
@@ -214,6 +317,10 @@ void record_answer(LiveRun& run, ModelTurn turn, Answered cost) {
   said.duration_ms = milliseconds(run.ctx.loop().wall() - open.started);
   said.response = keep_raw(run, cost.raw);
   if (!turn.nudge.empty()) said.nudge = std::move(turn.nudge);
+  if (!turn.request_id.empty()) said.request_id = std::move(turn.request_id);
+  if (!turn.response_id.empty()) said.response_id = std::move(turn.response_id);
+  if (turn.from_cache) said.from_cache = true;
+  said.source = std::string(name_of(cost.source));
   const Amount counted = spent(run, cost);
   if (uses_guess(run, cost)) said.counted = to_json(counted);
   const Amount over = run.hold.settle(counted);
@@ -230,6 +337,31 @@ void record_failure(LiveRun& run, const Error& error) {
   record(
       run, Kind::model_failed,
       payload::ModelFailed{.call = open.call, .attempt = open.attempt, .error = error_data(error)});
+  run.ctx.events().drop_partial(call);
+}
+
+void record_failure(LiveRun& run, const AskedModel& asked, const Error& error,
+                    const Received& received) {
+  tell_line(run, asked, error);
+  if (!may_be_billed(error, received)) return record_failure(run, error);
+  Usage usage = received.usage;
+  if (usage.input_tokens == 0) usage.input_tokens = run.state.window.prompt_tokens;
+  usage.output_tokens = std::max(usage.output_tokens, estimate_tokens(received.bytes));
+  const ModelProfile& profile = asked.model->profile();
+  const Cost cost = profile.price ? estimate_cost(*profile.price, usage) : Cost::unknown();
+  const Amount counted{.tokens = usage.total(), .cost = cost.nanos()};
+  const OpenAttempt& open = *run.state.attempt;
+  const CallId call(open.call);
+  run.hold.settle(counted);
+  settle_rate(run, asked, received, usage.total());
+  record(run, Kind::model_failed,
+         payload::ModelFailed{.call = open.call,
+                              .attempt = open.attempt,
+                              .error = error_data(error),
+                              .usage = usage,
+                              .cost = cost,
+                              .spent = to_json(counted),
+                              .estimated = true});
   run.ctx.events().drop_partial(call);
 }
 

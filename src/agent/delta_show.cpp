@@ -10,6 +10,7 @@ namespace tug {
 void DeltaShow::on_delta(const ModelEvent& event) {
   RootLog& log = run_.ctx.events();
   const OpenAttempt& open = *run_.state.attempt;
+  count(event);
   const auto* text = std::get_if<TextDelta>(&event);
   if (text) log.keep_partial(CallId(open.call), text->text);
   if (!log.wants_live()) return;
@@ -29,6 +30,18 @@ void DeltaShow::on_delta(const ModelEvent& event) {
   }
   run_.ctx.emit_live(Kind::model_delta, std::move(data));
   if (run_.plan->output) show_output(event);
+}
+
+void DeltaShow::count(const ModelEvent& event) noexcept {
+  if (const auto* text = std::get_if<TextDelta>(&event)) {
+    received_.bytes += text->text.size();
+  } else if (const auto* reasoning = std::get_if<ReasoningDelta>(&event)) {
+    received_.bytes += reasoning->text.size();
+  } else if (const auto* call = std::get_if<ToolCallDelta>(&event)) {
+    received_.bytes += call->arguments.size() + call->tool.size();
+  } else if (const auto* usage = std::get_if<UsageDelta>(&event)) {
+    received_.usage = usage->usage;
+  }
 }
 
 // The turn counts its calls in this order, whatever numbers a provider or a filter left them.

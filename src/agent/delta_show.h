@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/attempt.h"
 #include "agent/run_tree.h"
 #include "tug/model/model.h"
 
@@ -14,14 +15,16 @@ namespace tug {
 // end. Of a structured answer it also shows how far it has come.
 class DeltaShow final : public DeltaObserver {
  public:
-  explicit DeltaShow(LiveRun& run) noexcept : run_(run) {}
+  DeltaShow(LiveRun& run, Received& received) noexcept : run_(run), received_(received) {}
   void on_delta(const ModelEvent& event) override;
 
  private:
+  void count(const ModelEvent& event) noexcept;
   std::uint32_t place_of(std::uint32_t index);
   void show_output(const ModelEvent& event);
 
   LiveRun& run_;
+  Received& received_;
   std::vector<std::uint32_t> calls_;  // by their index, in the order in which they came
   std::string answer_;                // of a structured answer, as far as it has come
   std::size_t looked_at_ = 0;         // how much of it was there when it was last read

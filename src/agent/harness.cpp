@@ -52,6 +52,14 @@ Harness& Harness::use(MiddlewarePtr middleware) {
   core_->use(std::move(middleware));
   return *this;
 }
+Harness& Harness::provider(ProviderConfig config) {
+  core_->add_provider(std::move(config));
+  return *this;
+}
+Harness& Harness::response_cache(std::shared_ptr<ResponseCache> cache, Duration ttl) {
+  core_->set_response_cache(std::move(cache), ttl);
+  return *this;
+}
 Harness& Harness::system_prompt(std::string text) {
   core_->set_system_prompt(std::move(text));
   return *this;

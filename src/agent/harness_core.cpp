@@ -4,6 +4,10 @@
 
 #include "core/try.h"
 #include "tug/core/nearest.h"
+#include "tug/io/environment.h"
+#include "tug/model/catalogue.h"
+#include "tug/model/provider.h"
+#include "tug/model/rate_limiter.h"
 #include "tug/store/record_stores.h"
 
 namespace tug::detail {
@@ -32,6 +36,17 @@ Result<std::shared_ptr<RecordStore>> open_store(const HarnessOptions& options) {
   return std::shared_ptr(std::move(store));
 }
 
+// Everybody that is known, with the keys that the environment has.
+std::shared_ptr<Models> usual_models() {
+  auto models = make_models();
+  std::vector<ProviderConfig> providers;
+  for (ProviderConfig& provider : known_providers()) {
+    providers.push_back(from_env(std::move(provider), environment_variable));
+  }
+  add_providers(*models, make_catalogue(), make_http_client(), std::move(providers));
+  return models;
+}
+
 }  // namespace
 
 HarnessCore::HarnessCore(HarnessOptions options) : options_(std::move(options)) {
@@ -41,14 +56,17 @@ HarnessCore::HarnessCore(HarnessOptions options) : options_(std::move(options)) 
   if (services_ && !engine_) engine_ = services_->share<Engine>();
   if (services_ && !models_) models_ = services_->share<Models>();
   if (!engine_) engine_ = make_engine();
-  if (!models_) models_ = make_models();
+  if (!models_) models_ = usual_models();
   if (!services_) {
     Services::Builder builder(options_.seed ? options_.seed : engine_->entropy());
     builder.put(engine_);
     builder.put(models_);
+    builder.put(options_.rate_limiter ? options_.rate_limiter : make_rate_limiter());
+    builder.put(answers_);
     if (!options_.cwd.empty()) builder.config(Json::object({{"cwd", options_.cwd}}));
     services_ = builder.build();
   }
+  if (options_.response_cache) answers_->set(options_.response_cache, options_.cache_ttl);
   auto store = open_store(options_);
   if (store) {
     store_ = *std::move(store);
@@ -103,6 +121,18 @@ void HarnessCore::add(Result<ToolPtr> tool) {
   } else if (!bad_tool_) {
     bad_tool_ = tool.error();
   }
+}
+
+void HarnessCore::add_provider(ProviderConfig config) {
+  std::vector<ProviderConfig> one;
+  one.push_back(std::move(config));
+  add_providers(*models_, make_catalogue(), make_http_client(), std::move(one));
+  std::scoped_lock lock(mutex_);
+  forget_plans();
+}
+
+void HarnessCore::set_response_cache(std::shared_ptr<ResponseCache> cache, Duration ttl) {
+  answers_->set(std::move(cache), ttl);
 }
 
 bool HarnessCore::remove(std::string_view name) {

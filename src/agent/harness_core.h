@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "agent/agent_core.h"
+#include "agent/answer_cache.h"
 #include "agent/approvals.h"
 #include "agent/run_plan.h"
 #include "agent/run_shared.h"
@@ -64,6 +65,8 @@ class HarnessCore : public std::enable_shared_from_this<HarnessCore> {
   // Any thread.
   Run start(std::unique_ptr<Launch> launch);
   void add(Result<ToolPtr> tool);
+  void add_provider(ProviderConfig config);
+  void set_response_cache(std::shared_ptr<ResponseCache> cache, Duration ttl);
   bool remove(std::string_view name);
   void use(MiddlewarePtr middleware);
   void set_system_prompt(std::string text);
@@ -164,6 +167,7 @@ class HarnessCore : public std::enable_shared_from_this<HarnessCore> {
   std::shared_ptr<Engine> engine_;
   std::shared_ptr<RecordStore> store_;
   std::shared_ptr<Models> models_;
+  const std::shared_ptr<AnswerCache> answers_ = std::make_shared<AnswerCache>();
   ServicesPtr services_;
   std::unique_ptr<Journal> journal_;
   std::optional<Error> broken_;  // what kept the harness from being built

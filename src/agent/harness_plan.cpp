@@ -17,9 +17,9 @@ bool is_usual(const RunOptions& options) {
   return options.model.empty() && !options.fallback_models && !options.system_prompt &&
          !options.tools && !options.interactive && !limits.max_concurrency && !limits.retries &&
          !limits.output_retries && !limits.tool_retries && !options.output_schema &&
-         !options.output_mode && !options.tool_execution && !options.max_output_tokens &&
-         !options.permissions && !options.steering && options.middleware.empty() &&
-         options.inherited_middleware.empty();
+         !options.output_mode && !options.tool_execution && options.settings.empty() &&
+         !options.max_output_tokens && !options.permissions && !options.steering &&
+         options.middleware.empty() && options.inherited_middleware.empty();
 }
 
 void add_middleware(PlanSpec& spec, const RunOptions& options,
@@ -45,6 +45,7 @@ RunOptions told_by(const AgentConfig& config, RunOptions options) {
     options.output_schema = config.output_schema;
     options.output_mode = config.output_schema ? config.output_mode : OutputMode::text;
   }
+  options.settings = options.settings.within(config.settings);
   if (!options.permissions) options.permissions = config.permissions;
   const RunLimits& own = config.limits;
   RunLimits& limits = options.limits;
@@ -114,6 +115,7 @@ Result<PlanSpec> HarnessCore::plan_spec(const RunOptions& options,
       options.tool_execution.value_or(options_.tool_execution) == ToolExecution::sequential;
   spec.max_output_tokens = options.max_output_tokens.value_or(0);
   spec.retry = options_.retry;
+  spec.settings = options.settings.within(caller ? caller->settings : options_.settings);
   spec.permissions =
       options.permissions.value_or(caller ? caller->permissions : options_.permissions);
   spec.steering = options.steering.value_or(caller ? caller->steering : options_.steering);

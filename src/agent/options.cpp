@@ -25,6 +25,7 @@ struct Plain {
   std::optional<RunLimits> limits;
   std::optional<double> timeout;
   std::optional<std::int64_t> max_output_tokens;
+  std::optional<Json> settings;
   std::optional<Json> output_schema;
   std::optional<std::string> output_mode;
   std::optional<std::string> tool_execution;
@@ -98,9 +99,9 @@ Json to_json(const RunOptions& options) {
   // Binding all of them: a field that is added must be decided about here.
   const auto& [run_id, thread_id, agent, model, fallback_models, system_prompt, tools, tags,
                inherited_tags, metadata, inherited_metadata, configurable, limits, timeout,
-               max_output_tokens, output_schema, output_mode, tool_execution, permissions, steering,
-               interactive, cancel, observers, keep_events, middleware, inherited_middleware,
-               values] = options;
+               max_output_tokens, settings, output_schema, output_mode, tool_execution, permissions,
+               steering, interactive, cancel, observers, keep_events, middleware,
+               inherited_middleware, values] = options;
   Json json = write_json(Plain{
       .run_id = given(run_id),
       .thread_id = given(thread_id),
@@ -117,6 +118,7 @@ Json to_json(const RunOptions& options) {
       .limits = limits == RunLimits{} ? std::nullopt : std::optional(limits),
       .timeout = timeout,
       .max_output_tokens = max_output_tokens,
+      .settings = settings.empty() ? std::nullopt : std::optional(to_json(settings)),
       .output_schema = output_schema,
       .output_mode = named(output_mode),
       .tool_execution = named(tool_execution),
@@ -148,6 +150,11 @@ Result<RunOptions> run_options_from(const Json& json) {
     TUG_TRY(read, steering_policy_from(*plain.steering));
     steering = read;
   }
+  ModelSettings settings;
+  if (plain.settings) {
+    TUG_TRY(read, model_settings_from(*plain.settings));
+    settings = std::move(read);
+  }
   return RunOptions{.run_id = plain.run_id.value_or(""),
                     .thread_id = plain.thread_id.value_or(""),
                     .agent = plain.agent.value_or(""),
@@ -163,6 +170,7 @@ Result<RunOptions> run_options_from(const Json& json) {
                     .limits = plain.limits.value_or(RunLimits{}),
                     .timeout = plain.timeout,
                     .max_output_tokens = plain.max_output_tokens,
+                    .settings = std::move(settings),
                     .output_schema = plain.output_schema,
                     .output_mode = mode,
                     .tool_execution = execution,

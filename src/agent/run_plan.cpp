@@ -48,6 +48,8 @@ Result<RunPlanPtr> make_run_plan(PlanSpec spec) {
   plan->sequential = spec.sequential;
   plan->max_output_tokens = spec.max_output_tokens;
   plan->retry = spec.retry;
+  plan->settings = std::move(spec.settings);
+  plan->skipped = std::move(spec.skipped);
   plan->permissions = std::move(spec.permissions);
   plan->steering = spec.steering;
   if (spec.limits.retries) plan->retry.attempts = attempts_with(*spec.limits.retries);

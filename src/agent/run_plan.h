@@ -10,6 +10,7 @@
 #include "agent/output_plan.h"
 #include "tug/agent/options.h"
 #include "tug/core/digest.h"
+#include "tug/journal/payloads.h"
 #include "tug/middleware/middleware.h"
 #include "tug/model/model.h"
 #include "tug/model/retry.h"
@@ -22,6 +23,7 @@ struct PlannedModel {
   std::string id;
   ModelPtr model;
   std::string missing;  // why it is null
+  ModelSource source = ModelSource::fallback;
 };
 
 struct RunPlan {
@@ -39,6 +41,8 @@ struct RunPlan {
   bool sequential = false;
   std::int64_t max_output_tokens = 0;  // of one answer; 0: the model's own
   RetryPolicy retry;
+  ModelSettings settings;
+  std::vector<payload::ModelOverrideSkipped> skipped;  // who was to be asked and cannot be
   std::uint32_t output_retries = kDefaultOutputRetries;
   std::uint32_t tool_retries = kDefaultToolRetries;
   Permissions permissions;
@@ -70,6 +74,8 @@ struct PlanSpec {
   bool sequential = false;
   std::int64_t max_output_tokens = 0;
   RetryPolicy retry;
+  ModelSettings settings;
+  std::vector<payload::ModelOverrideSkipped> skipped;
   Permissions permissions;
   SteeringPolicy steering;
 };

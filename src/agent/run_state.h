@@ -125,6 +125,10 @@ struct RunState {
   Amount used_below;  // and of the runs below, where it was folded to go on
   ContextWindow window;
   std::vector<RawResponse> responses;
+  std::string attempted_model;        // of the newest attempt
+  std::string response_id;            // of the newest answer, where the provider named it
+  std::string response_model;         // whose it is
+  std::size_t response_messages = 0;  // of the transcript, that it covers
   std::vector<ToolCallRecord> tool_calls;
   std::vector<Denial> denials;
   std::vector<PendingApproval> pending;       // that it was parked with, those below it included

@@ -70,11 +70,21 @@ struct WrittenCost {
   CostSource source;
 };
 
+struct WrittenTier {
+  Json above;
+  std::optional<Json> in;
+  std::optional<Json> out;
+  std::optional<Json> cache_read;
+  std::optional<Json> cache_write;
+};
+
 struct WrittenPrice {
   std::optional<Json> in;
   std::optional<Json> out;
   std::optional<Json> cache_read;
   std::optional<Json> cache_write;
+  std::optional<Json> cache_write_1h;
+  std::optional<std::vector<WrittenTier>> tiers;
 };
 
 std::optional<Json> write_rate(const std::optional<std::int64_t>& rate) {
@@ -97,6 +107,55 @@ Result<std::optional<std::int64_t>> read_rate(const std::optional<Json>& rate,
                 "decimals");
   }
   return std::optional(scaled->value);
+}
+
+Result<PriceTier> read_tier(const WrittenTier& written, const std::string& place) {
+  const auto above = written.above.as_int();
+  if (!above || *above < 0) {
+    return fail(ErrorKind::invalid,
+                "$." + place + "above: " + print_json(written.above) + " is not a number of tokens",
+                "give a whole number from 0");
+  }
+  TUG_TRY(input, read_rate(written.in, place + "in"));
+  TUG_TRY(output, read_rate(written.out, place + "out"));
+  TUG_TRY(cache_read, read_rate(written.cache_read, place + "cache_read"));
+  TUG_TRY(cache_write, read_rate(written.cache_write, place + "cache_write"));
+  return PriceTier{*above, input, output, cache_read, cache_write};
+}
+
+Result<std::vector<PriceTier>> read_tiers(const std::vector<WrittenTier>& written) {
+  std::vector<PriceTier> tiers;
+  for (const WrittenTier& each : written) {
+    const std::string place = "tiers[" + std::to_string(tiers.size()) + "]";
+    TUG_TRY(tier, read_tier(each, place + "."));
+    if (!tiers.empty() && tiers.back().above >= tier.above) {
+      return fail(ErrorKind::invalid,
+                  "$." + place + ": it begins at " + std::to_string(tier.above) +
+                      " tokens, not above the tier before it",
+                  "list the tiers by \"above\", rising");
+    }
+    tiers.push_back(tier);
+  }
+  return tiers;
+}
+
+// The prices that a request with so much input has.
+Price price_at(const Price& price, std::int64_t input) noexcept {
+  Price at{price.input, price.output, price.cache_read, price.cache_write};
+  const PriceTier* tier = nullptr;
+  for (const PriceTier& each : price.tiers) {
+    if (input > each.above && (!tier || each.above >= tier->above)) tier = &each;
+  }
+  if (!tier) return at;
+  const auto take = [](std::optional<std::int64_t>& rate,
+                       const std::optional<std::int64_t>& higher) {
+    if (higher && *higher >= 0) rate = higher;
+  };
+  take(at.input, tier->input);
+  take(at.output, tier->output);
+  take(at.cache_read, tier->cache_read);
+  take(at.cache_write, tier->cache_write);
+  return at;
 }
 
 // Adds up what is known and remembers whether something is not.
@@ -192,16 +251,37 @@ Result<Cost> JsonForm<Cost>::read(const Json& json) {
 
 Json JsonForm<Price>::schema() {
   const Json rate = Json::object({{"type", "number"}, {"minimum", 0}});
+  const Json count = Json::object({{"type", "integer"}, {"minimum", 0}});
+  const Json tier = Json::object({{"type", "object"},
+                                  {"properties", Json::object({{"above", count},
+                                                               {"in", rate},
+                                                               {"out", rate},
+                                                               {"cache_read", rate},
+                                                               {"cache_write", rate}})},
+                                  {"required", Json::array({"above"})},
+                                  {"additionalProperties", false}});
   return Json::object(
       {{"type", "object"},
        {"properties",
-        Json::object({{"in", rate}, {"out", rate}, {"cache_read", rate}, {"cache_write", rate}})},
+        Json::object({{"in", rate},
+                      {"out", rate},
+                      {"cache_read", rate},
+                      {"cache_write", rate},
+                      {"cache_write_1h", rate},
+                      {"tiers", Json::object({{"type", "array"}, {"items", tier}})}})},
        {"additionalProperties", false}});
 }
 
 Json JsonForm<Price>::write(const Price& price) {
-  return write_json(WrittenPrice{write_rate(price.input), write_rate(price.output),
-                                 write_rate(price.cache_read), write_rate(price.cache_write)});
+  WrittenPrice written{write_rate(price.input),          write_rate(price.output),
+                       write_rate(price.cache_read),     write_rate(price.cache_write),
+                       write_rate(price.cache_write_1h), std::nullopt};
+  if (!price.tiers.empty()) written.tiers.emplace();
+  for (const PriceTier& tier : price.tiers) {
+    written.tiers->push_back({Json(tier.above), write_rate(tier.input), write_rate(tier.output),
+                              write_rate(tier.cache_read), write_rate(tier.cache_write)});
+  }
+  return write_json(written);
 }
 
 Result<Price> JsonForm<Price>::read(const Json& json) {
@@ -210,11 +290,14 @@ Result<Price> JsonForm<Price>::read(const Json& json) {
   TUG_TRY(output, read_rate(written.out, "out"));
   TUG_TRY(cache_read, read_rate(written.cache_read, "cache_read"));
   TUG_TRY(cache_write, read_rate(written.cache_write, "cache_write"));
-  return Price{input, output, cache_read, cache_write};
+  TUG_TRY(cache_write_1h, read_rate(written.cache_write_1h, "cache_write_1h"));
+  TUG_TRY(tiers, read_tiers(written.tiers.value_or(std::vector<WrittenTier>())));
+  return Price{input, output, cache_read, cache_write, cache_write_1h, tiers};
 }
 
-Cost estimate_cost(const Price& price, const Usage& usage) noexcept {
+Cost estimate_cost(const Price& full, const Usage& usage) noexcept {
   const std::int64_t input = not_negative(usage.input_tokens);
+  const Price price = price_at(full, input);
   const std::int64_t read = std::min(not_negative(usage.cache_read_tokens), input);
   const std::int64_t write = std::min(not_negative(usage.cache_write_tokens), input - read);
   Bill bill;

@@ -142,14 +142,44 @@ TEST(Price, RefusesWhatIsNoPriceAndSaysWhatIsOne) {
                   " is not a price (prices are dollars per million tokens, from 0 to 10000000, "
                   "with at most six decimals)");
   }
-  EXPECT_EQ(read_json<Price>(json(R"({"input":1})")).error().message(),
-            R"($: unknown field "input"; known are "in", "out", "cache_read", "cache_write")");
+  EXPECT_EQ(
+      read_json<Price>(json(R"({"input":1})")).error().message(),
+      R"($: unknown field "input"; known are "in", "out", "cache_read", "cache_write", "cache_write_1h", "tiers")");
 }
 
-constexpr Price kPrice{.input = 3 * kPerMillion,
-                       .output = 15 * kPerMillion,
-                       .cache_read = 300'000,
-                       .cache_write = 3'750'000};
+TEST(Price, TiersAndTheHourOfACacheAreReadAndWritten) {
+  const std::string text =
+      R"({"in":2,"out":10,"cache_write_1h":4,"tiers":[{"above":200000,"in":3},)"
+      R"({"above":272000,"in":4,"out":15,"cache_read":0.4,"cache_write":5}]})";
+  const Price price = read_json<Price>(json(text)).value();
+  EXPECT_EQ(price,
+            (Price{.input = 2 * kPerMillion,
+                   .output = 10 * kPerMillion,
+                   .cache_write_1h = 4 * kPerMillion,
+                   .tiers = {{.above = 200'000, .input = 3 * kPerMillion},
+                             {272'000, 4 * kPerMillion, 15 * kPerMillion, 400'000, 5'000'000}}}));
+  EXPECT_EQ(print_json(write_json(price)), text);
+  const std::pair<std::string_view, std::string_view> wrong[] = {
+      {R"({"tiers":[{"in":1}]})", "$.tiers[0]"},
+      {R"({"tiers":[{"above":-1,"in":1}]})", "$.tiers[0].above: -1 is not a number of tokens"},
+      {R"({"tiers":[{"above":1.5}]})", "$.tiers[0].above"},
+      {R"({"tiers":[{"above":1,"in":-1}]})", "$.tiers[0].in: -1 is not a price"},
+      {R"({"tiers":[{"above":5},{"above":5}]})", "$.tiers[1]: it begins at 5 tokens"},
+      {R"({"tiers":{}})", "$.tiers"},
+      {R"({"cache_write_1h":-1})", "$.cache_write_1h: -1 is not a price"},
+  };
+  for (const auto& [given, said] : wrong) {
+    const auto read = read_json<Price>(json(given));
+    ASSERT_FALSE(read) << given;
+    EXPECT_EQ(read.error().kind(), ErrorKind::invalid) << given;
+    EXPECT_TRUE(read.error().message().contains(said)) << read.error().message();
+  }
+}
+
+const Price kPrice{.input = 3 * kPerMillion,
+                   .output = 15 * kPerMillion,
+                   .cache_read = 300'000,
+                   .cache_write = 3'750'000};
 
 TEST(EstimateCost, PricesEachTokenOnce) {
   const struct {
@@ -196,6 +226,35 @@ TEST(EstimateCost, TokensWithoutAPriceMakeItUnknown) {
   EXPECT_EQ(estimate_cost(Price{}, Usage{}), Cost::known(0));
   EXPECT_EQ(estimate_cost(Price{.input = kPerMillion}, {.input_tokens = 1'000'000}),
             Cost::known(kDollar));
+}
+
+TEST(EstimateCost, TheHighestTierThatTheInputIsAboveHasTheWholeRequest) {
+  const Price price{.input = 2 * kPerMillion,
+                    .output = 10 * kPerMillion,
+                    .cache_read = 200'000,
+                    .tiers = {{.above = 200'000, .input = 4 * kPerMillion},
+                              {.above = 400'000, .output = 20 * kPerMillion}}};
+  const struct {
+    const char* what;
+    Usage usage;
+    std::int64_t nanos;
+  } cases[] = {
+      {"at the mark", {.input_tokens = 200'000, .output_tokens = 1000}, 400'000'000 + 10'000'000},
+      {"above it", {.input_tokens = 200'001, .output_tokens = 1000}, 800'004'000 + 10'000'000},
+      {"cached input counts, at its own rate",
+       {.input_tokens = 300'000, .cache_read_tokens = 200'000},
+       400'000'000 + 40'000'000},
+      {"what the highest one leaves out is the first price's",
+       {.input_tokens = 400'001, .output_tokens = 1000},
+       800'002'000 + 20'000'000},
+      {"output does not count", {.output_tokens = 500'000}, 5 * kDollar},
+  };
+  for (const auto& [what, usage, nanos] : cases) {
+    EXPECT_EQ(estimate_cost(price, usage), Cost::known(nanos)) << what;
+  }
+  EXPECT_EQ(
+      estimate_cost({.tiers = {{.above = 5, .input = kPerMillion}}}, {.input_tokens = 1'000'000}),
+      Cost::known(kDollar));
 }
 
 TEST(EstimateCost, RoundsOnceToTheNearestNanoDollar) {

@@ -17,12 +17,6 @@ constexpr std::size_t kKeptToolLists = 16;
 constexpr std::string_view kRequestIdHeaders[] = {"x-request-id", "request-id", "x-goog-request-id",
                                                   "apim-request-id"};
 
-bool is_loopback(std::string_view url) {
-  const std::size_t scheme = url.find("://");
-  if (scheme != std::string_view::npos) url.remove_prefix(scheme + 3);
-  return url.starts_with("127.") || url.starts_with("localhost") || url.starts_with("[::1]");
-}
-
 std::string request_id_in(const std::vector<HttpHeader>& headers) {
   for (const std::string_view name : kRequestIdHeaders) {
     const std::string_view value = find_header(headers, name);
@@ -39,12 +33,14 @@ class Shared {
         profile(std::move(about)),
         http(std::move(client)),
         dialect(dialect_of(provider.api)),
+        identity(profile.id() + "|" + provider.base_url + "|" + provider.key.fingerprint()),
         key_(std::make_shared<const Secret>(provider.key)) {}
 
   const ProviderConfig provider;
   const ModelProfile profile;
   const HttpClientPtr http;
   const Dialect& dialect;
+  const std::string identity;
 
   std::shared_ptr<const Secret> key() const {
     const std::scoped_lock hold(mutex_);
@@ -337,10 +333,8 @@ class HttpModel final : public Model {
       : shared_(
             std::make_shared<Shared>(std::move(provider), std::move(profile), std::move(http))) {}
   const ModelProfile& profile() const noexcept override { return shared_->profile; }
-  std::string identity() const override {
-    return shared_->profile.id() + "|" + shared_->provider.base_url + "|" +
-           shared_->key()->fingerprint();
-  }
+  std::string identity() const override { return shared_->identity; }
+  RateLimit rate_limit() const override { return shared_->provider.rate; }
   std::unique_ptr<ModelStream> ask(ModelRequest request, Until until) override {
     return std::make_unique<HttpStream>(shared_, std::move(request), std::move(until));
   }

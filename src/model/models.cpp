@@ -9,7 +9,9 @@
 #include "core/try.h"
 #include "tug/core/nearest.h"
 #include "tug/core/utf8.h"
+#include "tug/model/catalogue.h"
 #include "tug/model/offline.h"
+#include "tug/model/provider.h"
 #include "tug/model/script.h"
 
 namespace tug {
@@ -22,6 +24,7 @@ class Overridden final : public Model {
       : model_(std::move(model)), profile_(std::move(profile)) {}
   const ModelProfile& profile() const noexcept override { return profile_; }
   Json reserve(const ModelRequest& request) const override { return model_->reserve(request); }
+  std::string identity() const override { return model_->identity(); }
   std::unique_ptr<ModelStream> ask(ModelRequest request, Until until) override {
     return model_->ask(std::move(request), std::move(until));
   }
@@ -29,6 +32,24 @@ class Overridden final : public Model {
  private:
   ModelPtr model_;
   ModelProfile profile_;
+};
+
+// A model that is asked with an effort of its own.
+class WithEffort final : public Model {
+ public:
+  WithEffort(ModelPtr model, std::string effort)
+      : model_(std::move(model)), effort_(std::move(effort)) {}
+  const ModelProfile& profile() const noexcept override { return model_->profile(); }
+  Json reserve(const ModelRequest& request) const override { return model_->reserve(request); }
+  std::string identity() const override { return model_->identity() + ":" + effort_; }
+  std::unique_ptr<ModelStream> ask(ModelRequest request, Until until) override {
+    if (request.reasoning.empty()) request.reasoning = effort_;
+    return model_->ask(std::move(request), std::move(until));
+  }
+
+ private:
+  const ModelPtr model_;
+  const std::string effort_;
 };
 
 // True when the row says something about this profile.
@@ -43,8 +64,15 @@ bool apply(const ModelOverride& row, ModelProfile& profile) {
     if (row.price->output) profile.price->output = row.price->output;
     if (row.price->cache_read) profile.price->cache_read = row.price->cache_read;
     if (row.price->cache_write) profile.price->cache_write = row.price->cache_write;
+    if (row.price->cache_write_1h) profile.price->cache_write_1h = row.price->cache_write_1h;
+    if (!row.price->tiers.empty()) profile.price->tiers = row.price->tiers;
   }
-  return row.context_tokens || row.max_output_tokens || row.price;
+  if (row.caps) set_caps(profile, *row.caps);
+  if (row.efforts) profile.efforts = *row.efforts;
+  if (row.drop_params) profile.drop_params = *row.drop_params;
+  if (row.status) profile.status = *row.status;
+  return row.context_tokens || row.max_output_tokens || row.price || row.caps || row.efforts ||
+         row.drop_params || row.status;
 }
 
 std::string shown(std::string_view id) {
@@ -66,7 +94,10 @@ class Registry final : public Models {
   void add(ModelPtr model) override {
     const std::scoped_lock hold(lock_);
     std::string id = model->profile().id();
-    made_.erase(id);
+    std::erase_if(made_, [&](const auto& entry) {
+      return entry.first == id || split_effort(entry.first).name == id;
+    });
+    if (default_.empty()) default_ = id;
     added_[std::move(id)] = std::move(model);
   }
 
@@ -75,7 +106,64 @@ class Registry final : public Models {
     rows_.push_back(std::move(row));
   }
 
-  Result<ModelPtr> find(std::string_view id) override {
+  Result<ModelPtr> find(std::string_view given) override {
+    const std::string id = with_slash(given);
+    {
+      const std::scoped_lock hold(lock_);
+      if (const auto made = made_.find(id); made != made_.end()) return made->second;
+      if (const auto added = added_.find(id); added != added_.end()) return keep(id, added->second);
+    }
+    const auto [plain, effort] = split_effort(id);
+    if (effort.empty()) return find_plain(id);
+    TUG_TRY(model, find_plain(plain));
+    const ModelProfile& profile = model->profile();
+    if (!profile.efforts.empty() &&
+        std::ranges::find(profile.efforts, effort) == profile.efforts.end()) {
+      return fail(ErrorKind::invalid,
+                  "the model " + shown(plain) + " does not take the effort " + shown(effort),
+                  "it takes " + listed(profile.efforts));
+    }
+    const std::scoped_lock hold(lock_);
+    const auto entry = made_.try_emplace(id, nullptr).first;
+    if (!entry->second) entry->second = std::make_shared<WithEffort>(model, std::string(effort));
+    return entry->second;
+  }
+
+  std::vector<std::string> providers() const override {
+    const std::scoped_lock hold(lock_);
+    return provider_names();
+  }
+
+  void set_default(std::string id) override {
+    const std::scoped_lock hold(lock_);
+    default_ = std::move(id);
+  }
+
+  std::string default_model() const override {
+    const std::scoped_lock hold(lock_);
+    return default_;
+  }
+
+  Result<Resolved> resolve(const ModelChoice& choice) override {
+    return resolve_model(choice, default_model(), [this](std::string_view id) { return find(id); });
+  }
+
+ private:
+  // "provider:name" with the slash, where the first word is a provider.
+  std::string with_slash(std::string_view id) const {
+    std::string same(id);
+    const std::size_t mark = id.find_first_of(":/");
+    if (mark == id.npos || id[mark] == '/') return same;
+    const std::scoped_lock hold(lock_);
+    const bool known = factories_.contains(id.substr(0, mark)) ||
+                       std::ranges::any_of(added_, [&](const auto& entry) {
+                         return entry.second->profile().provider == id.substr(0, mark);
+                       });
+    if (known) same[mark] = '/';
+    return same;
+  }
+
+  Result<ModelPtr> find_plain(std::string_view id) {
     const std::size_t slash = id.find('/');
     if (slash == std::string_view::npos || slash == 0 || slash + 1 == id.size())
       return Failure(not_a_name(id));
@@ -100,12 +188,6 @@ class Registry final : public Models {
     return keep(id, std::move(model));
   }
 
-  std::vector<std::string> providers() const override {
-    const std::scoped_lock hold(lock_);
-    return provider_names();
-  }
-
- private:
   // With the lock held.
   ModelPtr keep(std::string_view id, ModelPtr model) {
     ModelProfile profile = model->profile();
@@ -163,6 +245,7 @@ class Registry final : public Models {
   std::map<std::string, ModelPtr, std::less<>> added_;
   std::map<std::string, ModelPtr, std::less<>> made_;  // what `find` has answered
   std::vector<ModelOverride> rows_;
+  std::string default_;
 };
 
 Result<ModelPtr> make_offline(std::string_view name) {

@@ -117,5 +117,108 @@ TEST(Models, ManyThreadsGetOneModel) {
   for (const ModelPtr& model : found) EXPECT_EQ(model, found[0]);
 }
 
+TEST(Models, AColonBehindAKnownProviderIsASlash) {
+  auto models = make_models();
+  models->add(
+      "p", [](std::string_view name) -> Result<ModelPtr> { return fixed("p", std::string(name)); });
+  models->add(fixed("solo", "m"));
+  EXPECT_EQ(models->find("p:x").value(), models->find("p/x").value());
+  EXPECT_EQ(models->find("p:qwen3:8b").value()->profile().name, "qwen3:8b");
+  EXPECT_EQ(models->find("p:a/b").value()->profile().name, "a/b");
+  EXPECT_EQ(models->find("solo:m").value(), models->find("solo/m").value());
+  EXPECT_TRUE(refused(*models, "zzz:x").contains("is not PROVIDER/NAME"));
+  EXPECT_TRUE(refused(*models, "p:").contains("write p/NAME"));
+}
+
+// Remembers what it was asked.
+class Listening final : public Model {
+ public:
+  explicit Listening(std::vector<std::string> efforts) { profile_.efforts = std::move(efforts); }
+  const ModelProfile& profile() const noexcept override { return profile_; }
+  std::string identity() const override { return "somebody"; }
+  std::unique_ptr<ModelStream> ask(ModelRequest request, Until) override {
+    efforts.push_back(request.reasoning);
+    return nullptr;
+  }
+  std::vector<std::string> efforts;
+
+ private:
+  ModelProfile profile_{.provider = "p", .name = "m"};
+};
+
+TEST(Models, AnEffortBehindTheNameIsAskedForWhereTheRequestLeavesItOpen) {
+  auto models = make_models();
+  auto listening = std::make_shared<Listening>(std::vector<std::string>{"low", "high"});
+  models->add(listening);
+  const ModelPtr high = models->find("p/m:high").value();
+  EXPECT_EQ(models->find("p:m:high").value(), high);
+  EXPECT_NE(models->find("p/m").value(), high);
+  EXPECT_EQ(high->profile().id(), "p/m");
+  EXPECT_EQ(high->identity(), "somebody:high");
+  ModelRequest request;
+  high->ask(request, {});
+  request.reasoning = "low";
+  high->ask(request, {});
+  EXPECT_EQ(listening->efforts, (std::vector<std::string>{"high", "low"}));
+  EXPECT_EQ(refused(*models, "p/m:max"),
+            "the model \"p/m\" does not take the effort \"max\" (it takes low, high)");
+  // What is no effort is part of the name.
+  EXPECT_TRUE(refused(*models, "p/m:free").contains("nobody registered"));
+}
+
+TEST(Models, AModelOfThatVeryNameBeatsAnEffort) {
+  auto models = make_models();
+  const ModelPtr own = fixed("p", "m:high");
+  models->add(own);
+  EXPECT_EQ(models->find("p/m:high").value(), own);
+}
+
+TEST(Models, AReplacedModelIsReplacedWithItsEffortsToo) {
+  auto models = make_models();
+  auto first = std::make_shared<Listening>(std::vector<std::string>{});
+  auto second = std::make_shared<Listening>(std::vector<std::string>{});
+  models->add(first);
+  models->find("p/m:low").value()->ask({}, {});
+  models->add(second);
+  models->find("p/m:low").value()->ask({}, {});
+  EXPECT_EQ(first->efforts.size(), 1u);
+  EXPECT_EQ(second->efforts.size(), 1u);
+}
+
+TEST(Models, TheFirstModelIsTheDefaultUnlessOneIsSet) {
+  auto models = make_models();
+  EXPECT_EQ(models->default_model(), "");
+  EXPECT_FALSE(models->resolve({}));
+  models->add(fixed("a", "one"));
+  models->add(fixed("b", "two"));
+  EXPECT_EQ(models->default_model(), "a/one");
+  EXPECT_EQ(models->resolve({}).value().model->profile().id(), "a/one");
+  models->set_default("b/two");
+  const Resolved resolved = models->resolve({}).value();
+  EXPECT_EQ(resolved.model->profile().id(), "b/two");
+  EXPECT_EQ(resolved.source, ModelSource::registry_default);
+}
+
+TEST(Models, OverridesSayWhatAModelCanDo) {
+  auto models = make_models();
+  models->override_with({.provider = "p",
+                         .name = "m",
+                         .price = Price{.cache_write_1h = 3, .tiers = {{.above = 9}}},
+                         .caps = {{"tools", "vision"}},
+                         .efforts = {{"low"}},
+                         .drop_params = {{"top_p"}},
+                         .status = ModelStatus::deprecated});
+  models->add(std::make_shared<Listening>(std::vector<std::string>{}));
+  const ModelPtr model = models->find("p/m").value();
+  const ModelProfile& profile = model->profile();
+  EXPECT_TRUE(profile.tools && profile.vision && !profile.streaming);
+  EXPECT_EQ(profile.efforts, std::vector<std::string>{"low"});
+  EXPECT_TRUE(profile.drops("top_p"));
+  EXPECT_EQ(profile.status, ModelStatus::deprecated);
+  EXPECT_EQ(profile.price, (Price{.cache_write_1h = 3, .tiers = {{.above = 9}}}));
+  EXPECT_EQ(model->identity(), "somebody");
+  EXPECT_FALSE(models->find("p/m:max"));
+}
+
 }  // namespace
 }  // namespace tug

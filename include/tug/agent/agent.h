@@ -36,6 +36,7 @@ struct AgentConfig {
   std::optional<std::string> system_prompt;  // the harness's own when empty
   std::string model;                         // the caller's when empty
   std::optional<std::vector<std::string>> fallback_models;
+  ModelSettings settings;  // what it leaves open, the caller's own say
   // Exactly these of the harness's tools. Inherited when empty: the tools of whoever calls, other
   // agents aside; tools that an MCP server gave are never inherited.
   std::optional<std::vector<std::string>> tools;

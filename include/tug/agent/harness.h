@@ -33,8 +33,11 @@ namespace tug {
 class Context;
 class Engine;
 class Models;
+class RateLimiter;
 class RecordStore;
+class ResponseCache;
 class Services;
+struct ProviderConfig;
 
 namespace detail {
 class HarnessCore;
@@ -47,6 +50,7 @@ struct HarnessOptions {
   std::string agent = "main";
   RunLimits defaults;  // instead of the built-in ones; bind one run each
   RetryPolicy retry;
+  ModelSettings settings;             // of runs and agents that say nothing
   std::optional<Json> output_schema;  // of the answer of every run that names none
   OutputMode output_mode = OutputMode::automatic;
   ToolExecution tool_execution = ToolExecution::automatic;
@@ -60,7 +64,11 @@ struct HarnessOptions {
   // Made when missing.
   std::shared_ptr<Engine> engine;
   std::shared_ptr<RecordStore> store;  // instead of state_dir
-  std::shared_ptr<Models> models;
+  std::shared_ptr<Models> models;      // with the known providers, their keys from the environment
+  // Answers that may be served again, by all its runs; none when null.
+  std::shared_ptr<ResponseCache> response_cache;
+  Duration cache_ttl{};                       // of what is kept there; zero: for ever
+  std::shared_ptr<RateLimiter> rate_limiter;  // shared with other harnesses, where it is given
   std::shared_ptr<const Services>
       services;  // used as they are; Engine and Models are looked up there
 };
@@ -97,6 +105,10 @@ class Harness {
   bool remove(std::string_view name);
   std::vector<std::shared_ptr<const ToolSpec>> tools() const;  // sorted by name
   Harness& system_prompt(std::string text);
+  // Models of a provider of one's own: "name/model" (tug/model/provider.h).
+  Harness& provider(ProviderConfig config);
+  // Before its first run: answers that may be served again, by all its runs.
+  Harness& response_cache(std::shared_ptr<ResponseCache> cache, Duration ttl = {});
   // Around every run that starts from now on, inside of those that were added before.
   Harness& use(MiddlewarePtr middleware);
 

@@ -13,6 +13,7 @@
 #include "tug/context/type_key.h"
 #include "tug/core/error.h"
 #include "tug/core/json.h"
+#include "tug/model/settings.h"
 #include "tug/tools/permissions.h"
 
 namespace tug {
@@ -74,7 +75,8 @@ struct RunOptions {
   RunLimits limits;               // bind the run and everything below it
   std::optional<double> timeout;  // seconds alive; the shorter of it and max_time counts
   std::optional<std::int64_t> max_output_tokens;  // of one answer; the model\'s own when empty
-  std::optional<Json> output_schema;              // of the answer; the harness's own when empty
+  ModelSettings settings;             // what it leaves open, its agent and then the harness say
+  std::optional<Json> output_schema;  // of the answer; the harness's own when empty
   std::optional<OutputMode> output_mode;
   std::optional<ToolExecution> tool_execution;
   std::optional<Permissions> permissions;  // of it and of everything below; the harness's own

@@ -68,6 +68,8 @@ struct ModelStarted {
       context;  // the window as it was estimated: WindowData without model and owners
   std::optional<std::int64_t> max_output_tokens;  // where the answer is bounded
   std::optional<std::string> served_by;  // the middleware that answered instead of the model
+  // How the model was chosen: request previous hint agent_default registry_default fallback.
+  std::optional<std::string> source;
 };
 struct ToolCallDelta {
   std::string call_id;
@@ -95,11 +97,15 @@ struct ModelCompleted {
   Usage usage;
   std::optional<Cost> cost;
   std::int64_t duration_ms;
-  std::optional<Json> response;      // where the provider's own reply is: {blob, bytes}
-  std::optional<Json> over;          // what it cost beyond what was held for it
-  std::optional<Json> counted;       // what a limit counts where the provider told no usage
-  std::optional<std::string> nudge;  // what the model wants to be told, being not done
-  std::optional<Json> message;       // the turn as it stands in the transcript
+  std::optional<Json> response;            // where the provider's own reply is: {blob, bytes}
+  std::optional<Json> over;                // what it cost beyond what was held for it
+  std::optional<Json> counted;             // what a limit counts where the provider told no usage
+  std::optional<std::string> nudge;        // what the model wants to be told, being not done
+  std::optional<std::string> request_id;   // the provider's name for the exchange
+  std::optional<std::string> response_id;  // the provider's name for the answer
+  std::optional<bool> from_cache;          // nobody was asked
+  std::optional<std::string> source;       // how the model was chosen, as in model.started
+  std::optional<Json> message;             // the turn as it stands in the transcript
 };
 struct ErrorData {
   std::string kind;
@@ -116,6 +122,7 @@ struct ModelFailed {
   std::optional<Cost> cost;
   std::optional<Json> spent;       // what the budget counts for it; nothing when it is left out
   std::optional<bool> superseded;  // it was answered, and a middleware asked again
+  std::optional<bool> estimated;   // usage is ours: the provider never got to say what it was
 };
 struct ModelOverrideSkipped {
   std::string requested;

@@ -23,8 +23,9 @@ struct CatalogueRow {
   std::optional<std::int64_t> context;
   std::optional<std::int64_t> max_output;
   std::optional<Price> price;                    // field by field; tiers as a whole
-  std::optional<std::vector<std::string>> caps;  // tools parallel_tools vision reasoning structured
-                                                 // streaming streaming_tools
+  std::optional<std::vector<std::string>> caps;  // all that it can do: tools parallel_tools vision
+                                                 // reasoning structured streaming streaming_tools,
+                                                 // and of what it takes: audio video document
   std::optional<std::vector<std::string>> efforts;
   std::optional<std::vector<std::string>> drop_params;
   std::optional<std::vector<std::string>> quirks;
@@ -33,22 +34,35 @@ struct CatalogueRow {
   std::string source;  // where the facts are from
 };
 
+// Whether `word` may stand among the caps of a row.
+bool is_capability(std::string_view word) noexcept;
+// The words that a profile comes to; the other way round.
+std::vector<std::string> caps_of(const ModelProfile& profile);
+void set_caps(ModelProfile& profile, const std::vector<std::string>& caps);
+
 // One field of a model and who said it.
 struct CatalogueField {
-  std::string field;  // "context"
-  std::string value;  // for people
-  std::string layer;  // "built in", "models.json", ".tug/config.toml"
-  std::string as_of;
+  std::string field;   // "context"
+  std::string value;   // for people; "unknown" when nobody said it
+  std::string layer;   // "built in", "models.json", ".tug/config.toml"; empty when nobody said it
+  std::string as_of;   // of the row
+  std::string source;  // of the row
+  friend bool operator==(const CatalogueField&, const CatalogueField&) = default;
 };
 
 class Catalogue {
  public:
   virtual ~Catalogue() = default;
-  // Later layers win. Not while others read.
+  // Later layers win; within one, the row that names a model beats a pattern, the longer pattern
+  // the shorter one, a row of the provider `openai` those that `openai-chat` and `azure` do not
+  // have. Not while others read.
   virtual void add_layer(std::string name, std::vector<CatalogueRow> rows) = 0;
   // What is known about a model; one that nobody knows has neither window nor price. The name may
-  // carry a date or a tag ("gpt-5.4-2026-03-01"): the longest row that it begins with counts.
+  // carry a date or a tag ("gpt-5.4-2026-03-01"): the longest row that it begins with counts, but
+  // for the price of a name with a tag (":free").
   virtual ModelProfile profile(std::string_view provider, std::string_view name) const = 0;
+  // Nothing when it is spoken to as its provider is.
+  virtual std::optional<Api> api(std::string_view provider, std::string_view name) const = 0;
   virtual std::vector<CatalogueField> explain(std::string_view provider,
                                               std::string_view name) const = 0;
   // Every model that has a row of its own, by provider and id.
@@ -63,5 +77,10 @@ std::vector<CatalogueRow> built_in_rows();
 // ({data: [{id, context_length, pricing}]}). `invalid` for anything else, naming the place. At most
 // 64 MB and 100,000 models.
 Result<std::vector<CatalogueRow>> read_model_list(std::string_view json);
+
+// Rows as a file keeps them, and back: {"models": [{"provider", "id", "context", ..}]} with the
+// names of [[models]]. `invalid`, naming the place, for what is no such file.
+std::string print_rows(const std::vector<CatalogueRow>& rows);
+Result<std::vector<CatalogueRow>> read_rows(std::string_view json);
 
 }  // namespace tug

@@ -22,10 +22,10 @@
 #include "tug/core/json.h"
 #include "tug/core/model_turn.h"
 #include "tug/core/task.h"
-#include "tug/core/time.h"
 #include "tug/core/tool.h"
 #include "tug/core/wait.h"
 #include "tug/model/profile.h"
+#include "tug/model/settings.h"
 
 namespace tug {
 
@@ -44,36 +44,6 @@ enum class ToolChoice : std::uint8_t { automatic, none, required };
 class DeltaFilter;  // tug/model/delta_filter.h
 using MakeDeltaFilter = std::function<std::unique_ptr<DeltaFilter>()>;
 
-// Which caches a request may use. What is not said is said by the run, then by the harness.
-struct CachePolicy {
-  std::optional<bool> responses;       // a kept answer may be served instead of asking
-  std::optional<bool> protect_prefix;  // the beginning of the prompt must stay as it is
-  // What this one leaves open, `outer` says.
-  CachePolicy within(const CachePolicy& outer) const noexcept;
-  friend bool operator==(const CachePolicy&, const CachePolicy&) = default;
-};
-
-// How a model is to answer. What is not said is the model's own.
-struct ModelSettings {
-  std::optional<double> temperature;
-  std::optional<double> top_p;
-  std::vector<std::string> stop;
-  std::optional<std::int64_t> seed;
-  std::string reasoning;            // an effort: none minimal low medium high xhigh max
-  std::optional<bool> stream;       // false: the answer in one piece
-  std::optional<Duration> timeout;  // of one attempt
-  Json provider_options;  // members of the request as they stand; they win over what we write
-  Json metadata;          // an object of strings, where the provider takes one
-  CachePolicy cache_policy;
-  std::vector<ModelHint> hints;
-  CapabilitySet required;
-  bool reuse_previous = false;  // stay with the model that answered last
-
-  // What this one leaves open, `outer` says; provider options member by member.
-  ModelSettings within(const ModelSettings& outer) const;
-  friend bool operator==(const ModelSettings&, const ModelSettings&) = default;
-};
-
 struct ModelRequest : ModelSettings {
   std::string model;  // its id; another one is asked if middleware changes it
   std::shared_ptr<const std::string> system;  // may be null
@@ -84,9 +54,10 @@ struct ModelRequest : ModelSettings {
   std::string tool;  // the one that must be called, with ToolChoice::required; empty: any
   std::shared_ptr<const OutputFormat> output;  // null for text, and where a tool takes the answer
   std::vector<MakeDeltaFilter> filters;        // what edits the answer as it comes
-  bool keep_raw = true;  // the provider's reply is kept beside the record, unfiltered
-  std::string agent;     // of the run that asks
-  std::string thread;    // the same for all runs of a tree, and for the next runs of its thread
+  bool drop_reasoning = false;  // send none of it back as it came: the provider refused some
+  bool keep_raw = true;         // the provider's reply is kept beside the record, unfiltered
+  std::string agent;            // of the run that asks
+  std::string thread;  // the same for all runs of a tree, and for the next runs of its thread
   // What the provider has kept of this conversation, where requests are chained: the id of its last
   // answer, and how many messages of the transcript that covers.
   std::string previous_response;
@@ -136,6 +107,8 @@ class Model {
   // Who answers, for the key of a cached response and of a rate limit: more than the id where the
   // same name at another address, or with another key, is somebody else. No secrets.
   virtual std::string identity() const { return profile().id(); }
+  // How fast it may be asked; runs with the same identity share it.
+  virtual RateLimit rate_limit() const { return {}; }
   // Begins to answer. `until` covers the whole stream.
   virtual std::unique_ptr<ModelStream> ask(ModelRequest request, Until until) = 0;
 };

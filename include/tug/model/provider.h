@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tug/core/json.h"
@@ -31,13 +32,6 @@ struct ProviderTimeouts {
   Duration byte_idle = std::chrono::seconds(60);
   Duration total = std::chrono::seconds(600);
   friend bool operator==(const ProviderTimeouts&, const ProviderTimeouts&) = default;
-};
-
-// How many requests and tokens a provider takes; zero for no limit of ours.
-struct RateLimit {
-  std::int64_t requests_per_minute = 0;
-  std::int64_t tokens_per_minute = 0;
-  friend bool operator==(const RateLimit&, const RateLimit&) = default;
 };
 
 struct ProviderConfig {
@@ -72,14 +66,39 @@ struct ProviderConfig {
 std::vector<ProviderConfig> known_providers();
 std::optional<ProviderConfig> known_provider(std::string_view name);
 
+// The model of a provider that is taken when a key is all that is known; empty when there is none.
+std::string_view default_model_of(std::string_view provider) noexcept;
+
+// Another address: a loopback one needs no key, and a server that is not OpenAI's own is asked in
+// the words that all of them know.
+void set_base_url(ProviderConfig& config, std::string base_url);
+bool is_loopback(std::string_view base_url) noexcept;
+
 // Reads one variable; nothing when it is not set.
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;
-// `config` with its key and base URL as the environment has them (NAME_API_KEY, NAME_BASE_URL).
+// `config` with its key and base URL as the environment has them: NAME_API_KEY (or what `key_env`
+// says; GOOGLE_API_KEY does for Gemini, too), NAME_BASE_URL. openai-chat has the variables of
+// openai, azure those that begin with AZURE_OPENAI. A variable that is empty is not set; a key that
+// is there already stays.
 ProviderConfig from_env(ProviderConfig config, const Environment& environment);
 
 // A model of a provider. `denied` without a key where one is needed, naming the variable; `invalid`
 // for a base URL that is none.
 Result<ModelPtr> make_http_model(ProviderConfig provider, ModelProfile profile, HttpClientPtr http);
+
+// Makes every model of these providers findable as "provider/name", with what the catalogue knows.
+// A model is made, and its key missed, when it is first asked for. Where cache marks last an hour,
+// the price of writing to the cache is that of the hour.
+class Catalogue;  // tug/model/catalogue.h
+class Models;     // tug/model/models.h
+using MakeHttpModel = std::function<Result<ModelPtr>(ProviderConfig, ModelProfile, HttpClientPtr)>;
+void add_providers(Models& models, std::shared_ptr<Catalogue> catalogue, HttpClientPtr http,
+                   std::vector<ProviderConfig> providers, MakeHttpModel make);
+inline void add_providers(Models& models, std::shared_ptr<Catalogue> catalogue, HttpClientPtr http,
+                          std::vector<ProviderConfig> providers) {
+  add_providers(models, std::move(catalogue), std::move(http), std::move(providers),
+                make_http_model);
+}
 
 // "NAME:EFFORT" in two; the effort is empty unless it is one (none minimal low medium high xhigh
 // max).

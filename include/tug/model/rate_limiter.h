@@ -8,12 +8,11 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 
 #include "tug/core/time.h"
-#include "tug/model/provider.h"
+#include "tug/model/settings.h"
 
 namespace tug {
 

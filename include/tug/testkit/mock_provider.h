@@ -35,7 +35,7 @@ struct MockCall {
 // What goes wrong with one reply.
 enum class MockFault : std::uint8_t {
   none,
-  refuse_connection,  // close before the request is read (unsent)
+  refuse_connection,  // close before the request is read; as an answer of reply_with: reset
   close_unanswered,   // read the request, then close
   reset_unanswered,   // the same with RST
   cut_stream,         // close after `cut_after` bytes of the body
@@ -79,17 +79,22 @@ struct MockRequest {
   Json json;
   Api api = Api::openai_chat;
   bool stream = false;
-  std::uint64_t connection = 0;   // which one it came on, from 1
-  Instant at{};                   // when it was there
-  bool extends_previous = false;  // byte for byte, up to the closing brackets, cache marks left out
+  std::uint64_t connection = 0;  // which one it came on, from 1
+  Instant at{};                  // when it was there
+  // Byte for byte, up to the closing brackets, cache marks left out. True for the first request of
+  // a conversation: no other asked the same model and began with the same message.
+  bool extends_previous = false;
+  std::size_t extends = 0;          // the longest request that it extends, from 1; 0: none
   std::vector<std::string> faults;  // rules of the API that it breaks
 };
 
 class MockProvider {
  public:
   virtual ~MockProvider() = default;
-  // Answers in order; the last one is said again when they are used up. Any thread.
+  // Answers in order; the last one is said again when they are used up. Without any, vectors are
+  // given out and everything else is answered 400. Any thread.
   virtual void reply(MockReply reply) = 0;
+  // Instead: asked for every request, on the server's thread or on the loop of the client.
   virtual void reply_with(std::function<MockReply(const MockRequest&)> answer) = 0;
 
   virtual std::vector<MockRequest> requests() const = 0;
