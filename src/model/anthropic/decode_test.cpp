@@ -133,7 +133,50 @@ TEST(AnthropicDecode, WhatAProviderSaysComesBackToItByteForByte) {
       std::string::npos);
 }
 
-TEST(AnthropicDecode, AnAnswerThatHoldsTooMuchIsRefused) {
+TEST(AnthropicDecode, ABlockOfAKindThatIsNewIsKeptWholeOrNotAtAll) {
+  const auto parts_of = [](const Events& middle) {
+    Events events = {kStart, kText, text_delta("a")};
+    events.insert(events.end(), middle.begin(), middle.end());
+    events.insert(events.end(), {stopped("end_turn"), kStop});
+    return turn_of(dialect(), plain_case(), events).message->parts();
+  };
+  const std::string begun =
+      R"({"type":"content_block_start","index":1,"content_block":{"type":"compaction","content":null}})";
+  const std::string grown =
+      R"({"type":"content_block_delta","index":1,"delta":{"type":"compaction_delta","content":"So far","encrypted_content":"Zw=="}})";
+  EXPECT_EQ(
+      parts_of({begun, grown, closed(1)}),
+      (std::vector<Part>{
+          TextPart{"a"},
+          ProviderBlock{
+              "anthropic",
+              json_of(R"({"type":"compaction","content":"So far","encrypted_content":"Zw=="})")}}));
+  EXPECT_EQ(
+      parts_of(
+          {R"({"type":"content_block_start","index":1,"content_block":{"type":"server_tool_use","id":"s","name":"n","input":{}}})",
+           args(R"("index":1,)", R"({"q":"cu)")}),
+      (std::vector<Part>{TextPart{"a"}}));
+}
+
+TEST(AnthropicDecode, AnAnswerOfMoreThan64MegabytesIsRefused) {
+  const WireCase asked = plain_case();
+  const WireCall call = asked.call();
+  const auto decoder = dialect().decoder(call);
+  const std::string piece = text_delta(std::string(8 << 20, 'x'));
+  std::vector<ModelEvent> out;
+  ASSERT_TRUE(decoder->on_event("", kText, out));
+  Result<void> taken;
+  int pieces = 0;
+  for (; taken && pieces < 20; ++pieces) {
+    out.clear();
+    taken = decoder->on_event("", piece, out);
+  }
+  ASSERT_FALSE(taken);
+  EXPECT_EQ(pieces, 9);
+  EXPECT_EQ(fault_of(taken.error()), Fault::response_too_large);
+}
+
+TEST(AnthropicDecode, AnAnswerOfTooManyCallsIsRefused) {
   Events events = {kStart};
   for (int i = 0; i < 1100; ++i) events.push_back(use_start("", "t", "look"));
   EXPECT_EQ(fault_of(error_of(dialect(), plain_case(), events)), Fault::response_too_large);

@@ -107,6 +107,9 @@ TEST(AnthropicEncode, CacheMarksStandOnTheLastToolTheSystemTextAndTheRequest) {
   body = body_of(dialect(), asked);
   EXPECT_EQ(encoded(dialect(), asked).body.joined().find("cache_control"), std::string::npos);
   EXPECT_EQ(body["system"], json_of(R"([{"type":"text","text":"Be brief."}])"));
+  asked.request.cache_policy.protect_prefix = true;
+  asked.provider.quirks = {"no_cache_control"};
+  EXPECT_EQ(encoded(dialect(), asked).body.joined().find("cache_control"), std::string::npos);
 }
 
 TEST(AnthropicEncode, SamplingParametersAreLeftOutWithANoteUnlessTheOldVersionIsSpoken) {
@@ -262,6 +265,16 @@ TEST(AnthropicEncode, PicturesAreSentByBytesByAddressOrAsALineOfText) {
   asked.profile.vision = false;
   EXPECT_EQ(content_of(asked)[1], json_of(R"({"type":"text",
                 "text":"[image/png https://a/b.png: not sent, this model does not take it]"})"));
+}
+
+TEST(AnthropicEncode, WhatIsInAnAssistantsTurnOrNotAtHandIsNamedOnly) {
+  WireCase asked = plain_case();
+  asked.profile.vision = true;
+  const MediaPart picture{.mime = "image/png", .name = "p", .url = "https://a/b.png"};
+  say(asked, Message::make(Role::assistant, {picture}));
+  EXPECT_EQ(content_of(asked)[0]["type"], Json("text"));
+  say(asked, Message::make(Role::user, {MediaPart{.mime = "image/png", .blob = sha256("x")}}));
+  EXPECT_EQ(content_of(asked), json_of(R"([{"type":"text","text":"[image/png: not at hand]"}])"));
 }
 
 TEST(AnthropicEncode, DocumentsAreSentWhereTheModelTakesThem) {
