@@ -40,14 +40,18 @@ Answer::Block* Answer::find(const Json& event) noexcept {
   return nullptr;
 }
 
-Result<void> Answer::grow(std::string& text, std::string_view piece) {
-  bytes_ += piece.size();
+Result<void> Answer::count_bytes(std::size_t bytes) {
+  bytes_ += bytes;
   if (bytes_ > kMaxAnswerBytes) {
     return Failure(fault_error(fault_source(call_), Fault::response_too_large,
                                "the answer holds more than 64 MB", "ask for less at once"));
   }
-  text += piece;
   return {};
+}
+
+Result<void> Answer::grow(std::string& text, std::string_view piece) {
+  text += piece;
+  return count_bytes(piece.size());
 }
 
 Result<void> Answer::open_block(const Json& event, std::vector<ModelEvent>& out) {
@@ -61,9 +65,8 @@ Result<void> Answer::open_block(const Json& event, std::vector<ModelEvent>& out)
   block.place = blocks_.size() - 1;
   block.index = event["index"].as_int().value_or(static_cast<std::int64_t>(block.place));
   block.start = event["content_block"];
-  TUG_TRY(counted, grow(block.text, {}));
   take_start(block, out);
-  return {};
+  return count_bytes(block.text.size());
 }
 
 void Answer::take_start(Block& block, std::vector<ModelEvent>& out) {
@@ -88,7 +91,6 @@ void Answer::take_start(Block& block, std::vector<ModelEvent>& out) {
                                    .provider_id = std::string(start["id"].as_string()),
                                    .tool = tool_named(call_.request, start["name"].as_string())});
   }
-  bytes_ += block.text.size();
 }
 
 Result<void> Answer::extend_block(const Json& event, std::vector<ModelEvent>& out) {
@@ -117,9 +119,8 @@ Result<void> Answer::extend_block(const Json& event, std::vector<ModelEvent>& ou
   } else if (type == "signature_delta") {
     return grow(block->signature, delta["signature"].as_string());
   } else if (type == "citations_delta") {
-    bytes_ += print_json(delta["citation"]).size();
     block->citations.push_back(delta["citation"]);
-    return grow(block->signature, {});
+    return count_bytes(print_json(delta["citation"]).size());
   } else if (block->kind == Kind::other) {
     for (const Json::Member& member : delta.members()) {
       if (member.key() != "type") block->start.set(member.key(), member.value);

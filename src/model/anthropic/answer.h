@@ -43,6 +43,7 @@ class Answer {
   };
 
   Block* find(const Json& event) noexcept;
+  Result<void> count_bytes(std::size_t bytes);
   Result<void> grow(std::string& text, std::string_view piece);
   void take_start(Block& block, std::vector<ModelEvent>& out);
   void add_parts(Block& block, std::vector<Part>& parts) const;

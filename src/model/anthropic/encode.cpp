@@ -269,8 +269,9 @@ std::string encode_tools(const ToolSpecs& tools) {
     if (out.size() > 1) out += ',';
     Json spec = Json::object({{"name", wire_tool_name(tool->name)}});
     if (!tool->description.empty()) spec.set("description", tool->description);
-    spec.set("input_schema",
-             tool->parameters.is_object() ? tool->parameters : Json::object({{"type", "object"}}));
+    Json schema = tool->parameters.is_object() ? tool->parameters : Json::object();
+    if (!schema.contains("type")) schema.set("type", "object");
+    spec.set("input_schema", std::move(schema));
     print_json(spec, out);
   }
   return out += ']';

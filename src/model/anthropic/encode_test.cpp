@@ -72,6 +72,14 @@ TEST(AnthropicEncode, ToolsHaveLegalNamesAndSchemas) {
   EXPECT_FALSE(body_of(dialect(), asked).contains("tool_choice"));
 }
 
+TEST(AnthropicEncode, ASchemaOfAToolIsAlwaysThatOfAnObject) {
+  EXPECT_EQ(dialect().encode_tools({tool_of("look", "null"), tool_of("see", R"({"title":"See"})")},
+                                   {}, {}),
+            R"([{"name":"look","description":"Does it.","input_schema":{"type":"object"}},)"
+            R"({"name":"see","description":"Does it.",)"
+            R"("input_schema":{"title":"See","type":"object"}}])");
+}
+
 TEST(AnthropicEncode, ToolChoiceNamesAToolAndTurnsParallelCallsOff) {
   WireCase asked = plain_case();
   give_tools(asked, dialect(), two_tools());
