@@ -67,7 +67,7 @@ inline ModelTurn turn_of(const Dialect& dialect, const WireCase& asked,
   EXPECT_TRUE(ended) << (ended ? "" : to_string(ended.error()));
   auto* turn = out.empty() ? nullptr : std::get_if<ModelTurn>(&out.back());
   EXPECT_TRUE(turn) << "no turn came";
-  return turn ? std::move(*turn) : ModelTurn();
+  return turn ? std::move(*turn) : ModelTurn{.message = Message::assistant("")};
 }
 
 // What a stream fails with.
