@@ -247,9 +247,11 @@ class RequestWriter {
     }
     if (first) return false;
     body.add_view("]}]}");
-    if (dropped.reasoning)
-      note(thinks_ ? "reasoning of another provider is sent as text"
-                   : "earlier reasoning is sent as text: this request does not reason");
+    if (dropped.reasoning) {
+      note(call_.request.drop_reasoning ? "earlier reasoning is sent as text: it was refused"
+           : thinks_                    ? "reasoning of another provider is sent as text"
+                     : "earlier reasoning is sent as text: this request does not reason");
+    }
     if (dropped.blocks) note("blocks that only another provider understands are left out");
     if (dropped.media) note("files that " + call_.profile.name + " does not take are named only");
     return true;

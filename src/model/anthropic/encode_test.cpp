@@ -398,6 +398,20 @@ TEST(AnthropicEncode, ThinkingOfAnotherProviderOrWithoutThinkingBecomesLeadingTe
 }
 
 // Row 33.
+TEST(AnthropicEncode, ThinkingThatWasRefusedGoesBackAsText) {
+  WireCase asked = thinking_case();
+  asked.request.drop_reasoning = true;
+  say(asked, thoughts_of("anthropic"));
+  const EncodedCall call = encoded(dialect(), asked);
+  const Json body = json_of(call.body.joined());
+  EXPECT_EQ(body["messages"][0]["content"],
+            json_of(R"([{"type":"text","text":"<thinking>\nHm.\n</thinking>"},
+                        {"type":"text","text":"Yes."}])"));
+  EXPECT_TRUE(body.contains("thinking"));
+  EXPECT_EQ(call.notes,
+            (std::vector<std::string>{"earlier reasoning is sent as text: it was refused"}));
+}
+
 TEST(AnthropicEncode, ThinkingWithoutItsSignatureIsNeverSentAsThinking) {
   WireCase asked = thinking_case();
   say(asked, Message::make(Role::assistant,

@@ -225,6 +225,28 @@ TEST(GeminiEncode, CallsOfAnotherModelAreSignedByAStandIn) {
   EXPECT_FALSE(parts_of(asked, 1)[1].contains("thoughtSignature"));
 }
 
+// Row 33.
+TEST(GeminiEncode, SignaturesThatWereRefusedAreLeftOut) {
+  WireCase asked = plain_case();
+  asked.request.drop_reasoning = true;
+  ASSERT_TRUE(asked.request.transcript.append_turn(
+      Message::make(
+          Role::assistant,
+          {ReasoningPart{"Hm.", "gemini", {}, false},
+           ProviderBlock{"gemini", json_of(R"({"executableCode":{},"thoughtSignature":"Yw=="})")},
+           ReasoningPart{"", "gemini", json_of(R"({"thoughtSignature":"c2ln"})"), false},
+           ToolCall{{}, "", "look", "{}"}}),
+      7));
+  const EncodedCall call = encoded(dialect(), asked);
+  Json parts = json_of(call.body.joined())["contents"][1]["parts"];
+  ASSERT_EQ(parts.size(), 3u);
+  EXPECT_EQ(parts[0], json_of(R"({"text":"<thinking>\nHm.\n</thinking>"})"));
+  EXPECT_EQ(parts[1], json_of(R"({"executableCode":{}})"));
+  EXPECT_EQ(parts[2]["thoughtSignature"], Json("skip_thought_signature_validator"));
+  EXPECT_EQ(call.notes,
+            (std::vector<std::string>{"earlier reasoning is sent as text: it was refused"}));
+}
+
 TEST(GeminiEncode, BlocksOfTheProviderGoBackAsTheyCame) {
   const Json code = json_of(R"({"executableCode":{"code":"1"},"thoughtSignature":"Yw=="})");
   WireCase asked = plain_case();
