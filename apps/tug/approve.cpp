@@ -191,7 +191,7 @@ int approve(const Options& options, const ApproveRequest& request) {
     }
   }
   auto session = session_of(options, request.run, *found);
-  if (!session) return report(options, session.error(), unusable);
+  if (!session) return report(options, session.error(), exit_before_start(session.error()));
   return drive(options, *session, [&](Harness& harness, RunOptions run_options) {
     const RunId& root = found->root.who->run_id;
     return parked_now ? harness.approve(root, *decided, std::move(run_options))

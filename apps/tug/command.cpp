@@ -73,6 +73,10 @@ int report(const Options& options, const Error& error, int code) {
   return code;
 }
 
+int exit_before_start(const Error& error) {
+  return error.kind() == ErrorKind::denied && error.detail_if<Provider>() ? no_access : unusable;
+}
+
 void notice(std::string_view line) {
   const std::string text = "tug: " + terminal_text(line) + "\n";
   std::fwrite(text.data(), 1, text.size(), stderr);

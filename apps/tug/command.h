@@ -10,7 +10,15 @@
 
 namespace tug::cli {
 
-enum Exit : int { ok = 0, failed = 1, unusable = 2, denied = 6, invalid = 7, parked = 8 };
+enum Exit : int {
+  ok = 0,
+  failed = 1,
+  unusable = 2,
+  no_access = 4,  // to a provider
+  denied = 6,
+  invalid = 7,
+  parked = 8
+};
 
 struct Options {
   std::string state_dir;  // as given; empty for the usual one
@@ -31,6 +39,8 @@ void print(std::string text);  // for_stdout, to stdout
 int finish(int code);
 // For people on stderr; with a JSON format also as {"error":..} on stdout. Answers with `code`.
 int report(const Options& options, const Error& error, int code);
+// What a command that could not begin ends with: no_access without a key, else unusable.
+int exit_before_start(const Error& error);
 // One line on stderr, made harmless for a terminal.
 void notice(std::string_view line);
 

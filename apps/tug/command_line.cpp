@@ -209,7 +209,7 @@ int run_one(const Command& command, const std::string& title, Options& options,
 
 // `tug schema check ..`, `tug config path`
 int run_part(const Command& command, Options& options, std::vector<std::string> words) {
-  const std::size_t place = first_plain_word(command.parts, words);
+  const std::size_t place = first_plain_word({&command, 1}, words);
   const bool asked = std::any_of(words.begin(), words.end(), [](const std::string& word) {
     return word == "--help" || word == "-h";
   });
@@ -217,9 +217,12 @@ int run_part(const Command& command, Options& options, std::vector<std::string> 
     std::string text = std::string(command.summary) + "\n\n";
     for (const Command& part : command.parts)
       text += "  tug " + std::string(command.name) + " " + part.name + ": " + part.summary + "\n";
+    if (command.run) text += "\n" + Parser(command, command.name).app.help();
     print(text);
     return finish(ok);
   }
+  if (place == kNone && command.run)
+    return run_one(command, command.name, options, std::move(words));
   if (wants_json(words)) options.format = "json";
   const auto known = names_of(command.parts);
   if (place == kNone) {

@@ -38,7 +38,8 @@ struct Command {
   const char* examples = "";
   std::vector<Flag> flags = {};
   std::function<int()> run = {};
-  std::vector<Command> parts = {};  // `schema check`: a command of commands has nothing else
+  // `schema check`. A command of commands runs by itself only where it has something to run.
+  std::vector<Command> parts = {};
 };
 
 // What every command takes.

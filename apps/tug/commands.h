@@ -16,6 +16,7 @@ Command runs_command(Options& options);
 Command show_command(Options& options);
 Command replay_command(Options& options);
 Command tools_command(Options& options);
+Command models_command(Options& options);
 Command schema_command(Options& options);
 Command config_command(Options& options);
 Command doctor_command(Options& options);

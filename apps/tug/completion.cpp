@@ -84,6 +84,15 @@ std::string command_arms(std::span<const Command> commands, const std::string& n
   return arms;
 }
 
+// "schema|config": those that are followed by another command.
+std::string names_with_parts(std::span<const Command> commands) {
+  std::string list;
+  for (const Command& command : commands) {
+    if (!command.parts.empty()) list += (list.empty() ? "" : "|") + std::string(command.name);
+  }
+  return list;
+}
+
 std::string bash(std::span<const Command> commands) {
   const Command& run = commands.front();
   return "# tug completion for bash:  source <(tug completion bash)\n"
@@ -96,8 +105,9 @@ std::string bash(std::span<const Command> commands) {
          "    " + value_flags(run) +
          ") COMPREPLY=($(compgen -f -- \"$current\")); return ;;\n"
          "  esac\n"
-         "  case $command in\n"
-         "    schema|config) [ \"$COMP_CWORD\" -gt 2 ] && command=\"$command ${COMP_WORDS[2]}\" "
+         "  case $command in\n    " +
+         names_with_parts(commands) +
+         ") [ \"$COMP_CWORD\" -gt 2 ] && command=\"$command ${COMP_WORDS[2]}\" "
          ";;\n"
          "  esac\n"
          "  [ \"$COMP_CWORD\" -eq 1 ] && command=\n"
@@ -122,8 +132,9 @@ std::string zsh(std::span<const Command> commands) {
          value_arms(run, "list", "; compadd -- ${=list}; return ;;") + "    " + value_flags(run) +
          ") _files; return ;;\n"
          "  esac\n"
-         "  case $command in\n"
-         "    schema|config) (( CURRENT > 3 )) && command=\"$command ${words[3]}\" ;;\n"
+         "  case $command in\n    " +
+         names_with_parts(commands) +
+         ") (( CURRENT > 3 )) && command=\"$command ${words[3]}\" ;;\n"
          "  esac\n"
          "  (( CURRENT == 2 )) && command=\n"
          "  case $command in\n"
@@ -151,7 +162,8 @@ std::string fish(std::span<const Command> commands) {
     for (const Command& part : command.parts) {
       text += "complete -c tug" + seen + " -a " + part.name + " -d " + quoted(part.summary) + "\n";
     }
-    const Command& last = command.parts.empty() ? command : command.parts.front();
+    const bool own = command.parts.empty() || command.run;
+    const Command& last = own ? command : command.parts.front();
     for (const Flag& flag : last.flags) {
       std::string values;
       for (const char* choice : flag.choices)

@@ -11,12 +11,14 @@
 #include "agent_files.h"
 #include "command.h"
 #include "core/try.h"
+#include "providers.h"
 #include "schema_input.h"
 #include "settings.h"
 #include "toml_file.h"
 #include "tug/agent/options.h"
 #include "tug/context/budget.h"
 #include "tug/core/nearest.h"
+#include "tug/model/provider.h"
 #include "tug/model/retry.h"
 
 namespace tug::cli {
@@ -39,6 +41,18 @@ void set_built_in_retry(Config& config) {
   config.settings["retry.max_ms"].value = ms(retry.most);
   config.settings["retry.max_wait_ms"].value = ms(retry.longest);
   config.settings["retry.jitter"].value = retry.jitter;
+}
+
+void set_built_in_timeouts(Config& config) {
+  const ProviderTimeouts timeouts;
+  const std::pair<const char*, Duration> built_in[] = {
+      {"http.connect_ms", timeouts.connect},         {"http.first_byte_ms", timeouts.first_byte},
+      {"http.first_event_ms", timeouts.first_event}, {"http.idle_ms", timeouts.idle},
+      {"http.byte_idle_ms", timeouts.byte_idle},     {"http.total_ms", timeouts.total}};
+  for (const auto& [key, time] : built_in) {
+    config.settings[key].value =
+        std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+  }
 }
 
 void set_built_in(Config& config) {
@@ -65,9 +79,12 @@ void set_built_in(Config& config) {
       {"steering.allow", to_json(SteeringPolicy::allow_all())},
       {"subagents.enabled", true},
       {"subagents.background", false},
+      {"cache.responses", "off"},
+      {"cache.protect_prefix", true},
       {"workspace.root", "."}};
   for (const auto& [key, value] : built_in) config.settings[key].value = value;
   set_built_in_retry(config);
+  set_built_in_timeouts(config);
 }
 
 // "models" of "models[3].id"; empty for a key that is in no row.
@@ -126,9 +143,9 @@ Error unfit(const Error& error, const std::string& fix) {
   return error.fix().empty() ? error.with_fix(fix) : error;
 }
 
-bool is_schema(std::string_view key) {
+bool is_whole(std::string_view key) {
   const KeyInfo* info = find_key(key);
-  return info && info->shape == KeyInfo::Shape::schema;
+  return info && info->whole();
 }
 
 std::string folder_of(const std::string& path) {
@@ -180,7 +197,7 @@ struct FileKeys {
 };
 
 Result<void> add_file(Config& config, const std::string& path) {
-  TUG_TRY(entries, read_toml(path, is_schema));
+  TUG_TRY(entries, read_toml(path, is_whole));
   return FileKeys{path, ""}.add_to(config, entries);
 }
 
@@ -190,7 +207,7 @@ Result<void> add_agent_files(Config& config, const ConfigRequest& request) {
     TUG_TRY(paths, agent_files(given));
     for (const std::string& path : paths) {
       TUG_TRY(entries, read_agent_file(path, [&](std::string_view key) {
-                return is_schema(std::string(kRow) + std::string(key));
+                return is_whole(std::string(kRow) + std::string(key));
               }));
       TUG_TRY(added, FileKeys(path, kRow).add_to(config, entries));
     }
@@ -296,6 +313,24 @@ bool Config::built_in(std::string_view key) const {
   return found == settings.end() || found->second.source == "built in";
 }
 
+Json Config::shown(std::string_view key) const {
+  const Json& set = value(key);
+  const KeyInfo* info = find_key(key);
+  return info && info->secret && !set.is_null() ? Json("(hidden)") : set;
+}
+
+std::vector<std::string> Config::names(std::string_view section) const {
+  std::vector<std::string> names;
+  const std::string first = std::string(section) + ".";
+  for (auto at = settings.lower_bound(first); at != settings.end(); ++at) {
+    if (!at->first.starts_with(first)) break;
+    std::string name = at->first.substr(first.size());
+    name.resize(std::min(name.size(), name.rfind('.')));
+    if (names.empty() || names.back() != name) names.push_back(std::move(name));
+  }
+  return names;
+}
+
 std::size_t Config::rows(std::string_view list) const {
   if (list.empty()) return 0;
   const std::string first = std::string(list) + "[";
@@ -336,6 +371,7 @@ Result<Config> load_config(const ConfigRequest& request) {
     if (!value) return Failure(unfit(value.error(), "change " + given.flag).within(given.flag));
     TUG_TRY(added, flags.set(given.key, *value, given.flag));
   }
+  choose_model(config);
   return config;
 }
 

@@ -44,13 +44,19 @@ struct Config {
   // By key. Rows of [[models]] and the like of all layers, numbered with the lowest layer first.
   std::map<std::string, Setting, std::less<>> settings;
   std::vector<ConfigFile> files;  // highest layer first
+  // Nobody named a model, and one was chosen because this key is there.
+  std::string model_by_key;
 
   // Null for a key that has no value.
   const Json& value(std::string_view key) const;
   std::string text(std::string_view key) const;
   bool built_in(std::string_view key) const;
+  // What people may see of a value: not what is secret.
+  Json shown(std::string_view key) const;
   // rows("models"), rows("agents[0].hooks")
   std::size_t rows(std::string_view list) const;
+  // names("providers"): of the tables below a key, sorted.
+  std::vector<std::string> names(std::string_view section) const;
   // "config.toml:3": where a key was set, or the first of a row ("agents[0].").
   std::string source(std::string_view key) const;
   // What a person should know: files that are there and were not read.

@@ -24,7 +24,7 @@ int explain(const Options& options, const ConfigFlags& flags) {
     Json list = Json::array();
     for (const auto& [key, setting] : config->settings) {
       list.push_back(
-          Json::object({{"key", key}, {"value", setting.value}, {"source", setting.source}}));
+          Json::object({{"key", key}, {"value", config->shown(key)}, {"source", setting.source}}));
     }
     print(print_json(list) + "\n");
     return ok;
@@ -32,7 +32,7 @@ int explain(const Options& options, const ConfigFlags& flags) {
   std::size_t widest = 0;
   for (const auto& [key, setting] : config->settings) widest = std::max(widest, key.size());
   for (const auto& [key, setting] : config->settings) {
-    const std::string value = setting.value.is_null() ? "-" : print_json(setting.value);
+    const std::string value = setting.value.is_null() ? "-" : print_json(config->shown(key));
     print(key + std::string(widest + 2 - key.size(), ' ') + terminal_text(value) + "  (" +
           terminal_text(setting.source) + ")\n");
   }

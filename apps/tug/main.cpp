@@ -14,11 +14,11 @@ int run(std::vector<std::string> words) {
   Options options;
   std::span<const Command> all;
   const Command commands[] = {
-      run_command(options),     resume_command(options),          approve_command(options),
-      fork_command(options),    steer_command(options),           runs_command(options),
-      show_command(options),    replay_command(options),          tools_command(options),
-      schema_command(options),  config_command(options),          doctor_command(options),
-      version_command(options), completion_command(options, all),
+      run_command(options),    resume_command(options),  approve_command(options),
+      fork_command(options),   steer_command(options),   runs_command(options),
+      show_command(options),   replay_command(options),  tools_command(options),
+      models_command(options), schema_command(options),  config_command(options),
+      doctor_command(options), version_command(options), completion_command(options, all),
   };
   all = commands;
   return run_command_line(all, options, std::move(words));

@@ -24,7 +24,7 @@ int resume(const Options& options, const GoOnRequest& request) {
         unusable);
   }
   auto session = session_of(options, request, *found);
-  if (!session) return report(options, session.error(), unusable);
+  if (!session) return report(options, session.error(), exit_before_start(session.error()));
   const bool waits = found->root.status == RootStatus::parked &&
                      found->root.summary["stop_reason"].as_string() == "approval_required";
   if (waits && !found->prompt.empty()) {
@@ -53,7 +53,7 @@ int fork(const Options& options, const GoOnRequest& request) {
   auto at = seq_from(request.at, found->root.last_seq);
   if (!at) return report(options, at.error(), unusable);
   auto session = session_of(options, request, *found);
-  if (!session) return report(options, session.error(), unusable);
+  if (!session) return report(options, session.error(), exit_before_start(session.error()));
   return drive(options, *session, [&](Harness& harness, RunOptions run_options) {
     return harness.fork(found->root.who->run_id, *at, found->prompt, std::move(run_options));
   });

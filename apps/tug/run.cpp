@@ -23,7 +23,7 @@ int run(const Options& options, const RunRequest& request) {
                   unusable);
   }
   auto session = open_session(options, request.flags, nullptr);
-  if (!session) return report(options, session.error(), unusable);
+  if (!session) return report(options, session.error(), exit_before_start(session.error()));
   return drive(options, *session, [&](Harness& harness, RunOptions run_options) {
     return harness.start(*prompt, std::move(run_options));
   });

@@ -17,7 +17,11 @@ struct KeyFlag {
 };
 
 constexpr KeyFlag kKeyFlags[] = {
-    {"model", "-m,--model", "PROVIDER/NAME", "Who answers: offline/demo, script/FILE"},
+    {"model", "-m,--model", "PROVIDER/NAME",
+     "Who answers: anthropic/claude-sonnet-5-5, openai/gpt-6-sol:high, offline/demo, script/FILE"},
+    {"base_url", "--base-url", "URL", "Where the model's provider is asked"},
+    {"api_key_env", "--api-key-env", "VAR",
+     "The variable that holds the key of the model's provider"},
     {"workspace.root", "-C,--root", "DIR", "The folder that the tools see (default: this one)"},
     {"tools", "--tools", "NAME,..|none", "Exactly these tools"},
     {"system_prompt", "--system-prompt", "TEXT",

@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "agents.h"
+#include "catalogue.h"
 #include "core/try.h"
 #include "hooks.h"
 #include "permission_settings.h"
@@ -151,37 +152,20 @@ Result<std::vector<std::string>> fallback_models(const Config& config, Models& m
   return names;
 }
 
-Result<void> add_rows(Models& models, const Config& config) {
-  for (std::size_t i = 0; i < config.rows("models"); ++i) {
-    const std::string row = "models[" + std::to_string(i) + "].";
-    ModelOverride change{.provider = config.text(row + "provider"),
-                         .name = config.text(row + "id")};
-    if (change.provider.empty()) {
-      const auto first = config.settings.lower_bound(row);
-      return fail(ErrorKind::invalid,
-                  first->second.source + ": the row of [[models]] names no provider",
-                  "add provider = \"..\" to every row");
-    }
-    change.context_tokens = config.value(row + "context").as_int();
-    change.max_output_tokens = config.value(row + "max_output").as_int();
-    Json price = Json::object();
-    for (const char* part : {"in", "out", "cache_read", "cache_write"}) {
-      const Json& amount = config.value(row + "price." + part);
-      if (!amount.is_null()) price.set(part, amount);
-    }
-    if (!price.empty()) {
-      auto read = JsonForm<Price>::read(price);
-      if (!read) return Failure(read.error().within(row + "price"));
-      change.price = *read;
-    }
-    models.override_with(std::move(change));
-  }
-  return {};
-}
-
 bool gives_system_prompt(const ConfigFlags& flags) {
   return is_given(flags, "system_prompt") || is_given(flags, "append_system_prompt") ||
          !flags.system_prompt_file.empty();
+}
+
+// Who answers, where nobody said so.
+void tell_choice(const Config& config, const std::string& model) {
+  if (config.built_in("model")) {
+    notice("no model is named: " + model +
+           " answers, a small planner, not a language model (name one with -m)");
+  } else if (!config.model_by_key.empty()) {
+    notice("no model is named: " + model + " answers, since " + config.model_by_key +
+           " is set (name one with -m)");
+  }
 }
 
 Result<std::uint64_t> seed_from(const std::string& text) {
@@ -242,10 +226,13 @@ Result<Session> open_session(const Options& options, const RunFlags& flags,
   Session session;
   session.output = flags.output;
   session.kept = !flags.no_session;
-  session.models = make_models();
-  TUG_TRY(rows, add_rows(*session.models, config));
-  TUG_TRY(labelled, label(session.options, flags.labels));
   const bool goes_on = !recorded.model.empty();
+  const bool named = is_given(flags.config, "model");
+  std::string model = named || !goes_on ? config.text("model") : recorded.model;
+  TUG_TRY(models, configured_models(options, config, model));
+  session.models = models.models;
+  session.cache = configured_cache(config);
+  TUG_TRY(labelled, label(session.options, flags.labels));
   const Told told{config, flags.config, goes_on};
   session.options.limits = limits(told);
   TUG_TRY(hooks, configured_hooks(config));
@@ -262,8 +249,6 @@ Result<Session> open_session(const Options& options, const RunFlags& flags,
   session.prompts = permissions.on_ask == OnAsk::wait;
   session.fail_on_deny = flags.fail_on_deny;
 
-  const bool named = is_given(flags.config, "model");
-  std::string model = named || !goes_on ? config.text("model") : recorded.model;
   if (named) session.options.model = model;
   TUG_TRY(found, session.models->find(model));
   TUG_TRY(fallbacks, fallback_models(config, *session.models));
@@ -277,10 +262,7 @@ Result<Session> open_session(const Options& options, const RunFlags& flags,
   if (goes_on ? gives_system_prompt(flags.config) : !system.empty()) {
     session.options.system_prompt = system;
   }
-  if (!flags.output.quiet && !goes_on && config.built_in("model")) {
-    notice("no model is named: " + model +
-           " answers, a small planner, not a language model (name one with -m)");
-  }
+  if (!flags.output.quiet && !goes_on) tell_choice(config, model);
 
   if (!store) {
     TUG_TRY(journal, open_journal(options, flags));

@@ -7,6 +7,7 @@
 
 #include "command.h"
 #include "config.h"
+#include "providers.h"
 #include "run_flags.h"
 #include "tug/agent/harness.h"
 #include "tug/journal/record_store.h"
@@ -20,6 +21,7 @@ struct Session {
   std::shared_ptr<Models> models;
   std::unique_ptr<Harness> harness;
   RunOptions options;  // of the run to come
+  CacheSettings cache;
   OutputFlags output;
   bool kept = true;    // on disk
   bool hooks = false;  // commands of the configuration are run

@@ -25,6 +25,9 @@ constexpr std::string_view kPerMillion = "dollars per million tokens";
 constexpr std::string_view kHookEvents =
     "run_start|user_prompt_submit|before_tool_call|after_tool_call|before_subagent_run|"
     "after_subagent_run|limit_reached|run_end";
+constexpr std::string_view kApis = "openai-chat|openai-responses|anthropic|gemini";
+constexpr std::string_view kAddress = "an address that begins with http:// or https://";
+constexpr std::string_view kVariable = "the name of a variable, such as MY_API_KEY";
 constexpr std::string_view kOutputModes = "auto|text|native|tool|prompted";
 constexpr std::int64_t kDay = 24 * 60 * 60 * 1000;
 constexpr std::int64_t kMostAmount = 1'000'000'000;
@@ -32,6 +35,8 @@ constexpr std::int64_t kMostAmount = 1'000'000'000;
 constexpr std::array kKeys = {
     KeyInfo{"model", Shape::text, "\"PROVIDER/NAME\""},
     KeyInfo{"fallback_models", Shape::words, "a list of \"PROVIDER/NAME\""},
+    KeyInfo{"base_url", Shape::address, kAddress},
+    KeyInfo{"api_key_env", Shape::variable, kVariable},
     KeyInfo{"system_prompt", Shape::text, "a string"},
     KeyInfo{"append_system_prompt", Shape::text, "a string"},
     KeyInfo{"tools", Shape::words, "a list of tool names"},
@@ -55,6 +60,41 @@ constexpr std::array kKeys = {
     KeyInfo{"retry.max_ms", Shape::count, kMilliseconds, 0, kDay},
     KeyInfo{"retry.max_wait_ms", Shape::count, kMilliseconds, 0, kDay},
     KeyInfo{"retry.jitter", Shape::amount, "a share from 0 to 1", 0, 1},
+    KeyInfo{"http.connect_ms", Shape::count, kMilliseconds, 0, kDay},
+    KeyInfo{"http.first_byte_ms", Shape::count, kMilliseconds, 0, kDay},
+    KeyInfo{"http.first_event_ms", Shape::count, kMilliseconds, 0, kDay},
+    KeyInfo{"http.idle_ms", Shape::count, kMilliseconds, 0, kDay},
+    KeyInfo{"http.byte_idle_ms", Shape::count, kMilliseconds, 0, kDay},
+    KeyInfo{"http.total_ms", Shape::count, kMilliseconds, 0, kDay},
+    KeyInfo{"http.proxy", Shape::text, "the address of a proxy, or \"none\"", 0, 0, {}, true},
+    KeyInfo{"cache.responses", Shape::choice, "\"off\", \"memory\" or \"sqlite\"", 0, 0,
+            "off|memory|sqlite"},
+    KeyInfo{"cache.ttl", Shape::amount, "seconds, from 0", 0, kMostAmount},
+    KeyInfo{"cache.protect_prefix", Shape::on_off, "true or false"},
+    KeyInfo{"providers.*.api", Shape::choice, "an API", 0, 0, kApis},
+    KeyInfo{"providers.*.base_url", Shape::address, kAddress},
+    KeyInfo{"providers.*.key_env", Shape::variable, kVariable},
+    KeyInfo{"providers.*.key_cmd", Shape::text, "a shell command", 0, 0, {}, true},
+    KeyInfo{"providers.*.key_file", Shape::text, "a file that only you can read"},
+    KeyInfo{"providers.*.key_header", Shape::text, "the name of a header"},
+    KeyInfo{"providers.*.headers", Shape::texts, "a table of strings", 0, 0, {}, true},
+    KeyInfo{"providers.*.api_version", Shape::text, "a string"},
+    KeyInfo{"providers.*.quirks", Shape::words, "a list of words"},
+    KeyInfo{"providers.*.options", Shape::table, "a table"},
+    KeyInfo{"providers.*.thread_header", Shape::text, "the name of a header"},
+    KeyInfo{"providers.*.thread_field", Shape::text, "the name of a member"},
+    KeyInfo{"providers.*.thread_salt", Shape::text, "a string", 0, 0, {}, true},
+    KeyInfo{"providers.*.chain_responses", Shape::on_off, "true or false"},
+    KeyInfo{"providers.*.cache_ttl", Shape::choice, "how long a cache lasts", 0, 0,
+            "5m|1h|24h|in_memory"},
+    KeyInfo{"providers.*.connect_ms", Shape::count, kMilliseconds, 0, kDay},
+    KeyInfo{"providers.*.first_byte_ms", Shape::count, kMilliseconds, 0, kDay},
+    KeyInfo{"providers.*.first_event_ms", Shape::count, kMilliseconds, 0, kDay},
+    KeyInfo{"providers.*.idle_ms", Shape::count, kMilliseconds, 0, kDay},
+    KeyInfo{"providers.*.byte_idle_ms", Shape::count, kMilliseconds, 0, kDay},
+    KeyInfo{"providers.*.total_ms", Shape::count, kMilliseconds, 0, kDay},
+    KeyInfo{"providers.*.requests_per_minute", Shape::count, kCount, 0, kMostAmount},
+    KeyInfo{"providers.*.tokens_per_minute", Shape::count, kCount, 0, kMany},
     KeyInfo{"permissions.mode", Shape::choice,
             "\"ask\", \"accept-edits\", \"read-only\" or \"yolo\"", 0, 0,
             "ask|accept-edits|read-only|yolo"},
@@ -111,7 +151,32 @@ constexpr std::array kKeys = {
     KeyInfo{"models[].price.out", Shape::amount, kPerMillion, 0, kMostAmount},
     KeyInfo{"models[].price.cache_read", Shape::amount, kPerMillion, 0, kMostAmount},
     KeyInfo{"models[].price.cache_write", Shape::amount, kPerMillion, 0, kMostAmount},
+    KeyInfo{"models[].price.cache_write_1h", Shape::amount, kPerMillion, 0, kMostAmount},
+    KeyInfo{"models[].price.tiers[].above", Shape::count, kCount, 0, kMany},
+    KeyInfo{"models[].price.tiers[].in", Shape::amount, kPerMillion, 0, kMostAmount},
+    KeyInfo{"models[].price.tiers[].out", Shape::amount, kPerMillion, 0, kMostAmount},
+    KeyInfo{"models[].price.tiers[].cache_read", Shape::amount, kPerMillion, 0, kMostAmount},
+    KeyInfo{"models[].price.tiers[].cache_write", Shape::amount, kPerMillion, 0, kMostAmount},
+    KeyInfo{"models[].api", Shape::choice, "an API", 0, 0, kApis},
+    KeyInfo{"models[].caps", Shape::words, "a list of what it can do, such as \"tools\""},
+    KeyInfo{"models[].efforts", Shape::words, "a list of efforts, such as \"low\""},
+    KeyInfo{"models[].drop_params", Shape::words, "a list of parameters, such as \"temperature\""},
+    KeyInfo{"models[].quirks", Shape::words, "a list of words"},
+    KeyInfo{"models[].status", Shape::choice, "a status", 0, 0,
+            "active|preview|deprecated|retired"},
 };
+
+// What stands before a name of the user's own.
+constexpr std::string_view kNamed = "providers.";
+
+// "providers.mine.api" as "providers.*.api"; a name with a dot has quotes around it.
+std::string without_name(std::string plain) {
+  if (!plain.starts_with(kNamed)) return plain;
+  const bool quoted = plain.compare(kNamed.size(), 1, "'") == 0;
+  const std::size_t close = quoted ? plain.find('\'', kNamed.size() + 1) : kNamed.size();
+  const std::size_t dot = close == plain.npos ? plain.npos : plain.find('.', close);
+  return std::string(kNamed) + "*" + (dot == plain.npos ? "" : plain.substr(dot));
+}
 
 // "agents[3].hooks[1].event" as "agents[].hooks[].event".
 std::string without_places(std::string_view key) {
@@ -121,7 +186,20 @@ std::string without_places(std::string_view key) {
     within = c == '[' || (within && c != ']');
     if (!within || c == '[') plain += c;
   }
-  return plain;
+  return without_name(std::move(plain));
+}
+
+bool is_address(std::string_view text) {
+  const std::size_t scheme = text.starts_with("http://") ? 7 : text.starts_with("https://") ? 8 : 0;
+  const bool plain = std::ranges::none_of(
+      text, [](char c) { return static_cast<unsigned char>(c) <= ' ' || c == 0x7f || c == '@'; });
+  return scheme > 0 && plain && text.size() > scheme && text[scheme] != '/' && text.size() < 2048;
+}
+
+bool is_variable(std::string_view text) {
+  const bool plain = std::ranges::all_of(
+      text, [](char c) { return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; });
+  return plain && !text.empty() && (text[0] < '0' || text[0] > '9') && text.size() <= 128;
 }
 
 Failure not_expected(const KeyInfo& info, std::string_view got) {
@@ -170,8 +248,9 @@ Result<Json> check_choice(const KeyInfo& info, const Json& value) {
 
 std::span<const KeyInfo> config_keys() { return kKeys; }
 
-bool is_section(std::string_view key) {
-  return std::ranges::any_of(kKeys, [key](const KeyInfo& info) {
+bool is_section(std::string_view given) {
+  const std::string key = without_places(given);
+  return std::ranges::any_of(kKeys, [&](const KeyInfo& info) {
     return info.key.starts_with(key) && info.key.substr(key.size()).starts_with('.');
   });
 }
@@ -244,6 +323,22 @@ Result<Json> check_value(const KeyInfo& info, const Json& value) {
     case Shape::schema:
       if (value.is_object() || value.is_string()) return value;
       break;
+    case Shape::address:
+      if (is_address(value.as_string())) return value;
+      // A password may stand in it.
+      return not_expected(info, value.as_string().contains('@') ? "one with an @" : shown(value));
+    case Shape::variable:
+      if (is_variable(value.as_string())) return value;
+      return not_expected(info, "something else");
+    case Shape::texts: {
+      bool fine = value.is_object();
+      for (const Json::Member& member : value.members()) fine &= member.value.is_string();
+      if (fine) return value;
+      break;
+    }
+    case Shape::table:
+      if (value.is_object()) return value;
+      break;
     case Shape::words: {
       if (value.is_string() && !info.choices.empty() && value.as_string() == info.choices)
         return value;
@@ -263,14 +358,15 @@ Result<Json> check_value(const KeyInfo& info, const Json& value) {
       break;
     }
   }
-  return not_expected(info, shown(value));
+  return not_expected(info, info.secret ? "something else" : shown(value));
 }
 
 Result<Json> value_from_text(const KeyInfo& info, std::string_view text) {
   const bool instead = info.shape == Shape::words && !info.choices.empty() && text == info.choices;
-  if (info.shape == Shape::text || info.shape == Shape::choice || info.shape == Shape::schema ||
-      instead)
-    return check_value(info, Json(text));
+  const bool plain = info.shape == Shape::text || info.shape == Shape::choice ||
+                     info.shape == Shape::schema || info.shape == Shape::address ||
+                     info.shape == Shape::variable;
+  if (plain || instead) return check_value(info, Json(text));
   if (info.shape == Shape::words || info.shape == Shape::patterns) {
     Json list = Json::array();
     if (text == "none") return list;

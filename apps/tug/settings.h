@@ -14,14 +14,34 @@
 namespace tug::cli {
 
 struct KeyInfo {
-  enum class Shape : std::uint8_t { text, words, patterns, choice, count, amount, on_off, schema };
-  std::string_view key;  // "limits.max_turns"; "models[].id" for every row of [[models]]
+  enum class Shape : std::uint8_t {
+    text,
+    words,
+    patterns,
+    choice,
+    count,
+    amount,
+    on_off,
+    schema,
+    address,   // that begins with http:// or https://
+    variable,  // the name of one; never shown, since it may be a key by mistake
+    texts,     // a table of strings
+    table,     // of anything
+  };
+  // "limits.max_turns"; "models[].id" for every row of [[models]]; "providers.*.api" for a table of
+  // any name.
+  std::string_view key;
   Shape shape;
   std::string_view expects;  // for people: "a whole number from 0"
   std::int64_t least = 0;    // of a count or an amount
   std::int64_t most = 0;
   std::string_view choices = {};  // "auto|sequential"; of words: what may stand for the list
-  bool in_row() const { return key.find("[]") != key.npos; }
+  bool secret = false;            // its value is not for eyes
+  bool in_row() const { return key.contains("[]") || key.contains('*'); }
+  // A table that is one value.
+  bool whole() const {
+    return shape == Shape::schema || shape == Shape::texts || shape == Shape::table;
+  }
   // What the layers say counts together, the lowest first; elsewhere the highest layer wins.
   bool adds_up() const { return shape == Shape::patterns; }
 };
@@ -29,7 +49,8 @@ struct KeyInfo {
 std::span<const KeyInfo> config_keys();
 // Whether there are keys below this one: "limits".
 bool is_section(std::string_view key);
-// Null for what is no key. The number of a row does not matter: "models[3].id" is "models[].id".
+// Null for what is no key. The number of a row does not matter: "models[3].id" is "models[].id",
+// nor does the name of a table that may have any: "providers.mine.api" is "providers.*.api".
 const KeyInfo* find_key(std::string_view key);
 // For a key that nobody knows: what to do about it. Of a file that is one row ("agents[0]."), that
 // is left out of what is said.

@@ -44,7 +44,7 @@ SystemPrompt system_prompt(const Config& config, std::string_view root) {
 }
 
 bool reads_instructions(std::string_view model) {
-  const std::string_view provider = model.substr(0, model.find('/'));
+  const std::string_view provider = model.substr(0, model.find_first_of("/:"));
   return provider != "offline" && provider != "script";
 }
 

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "agents.h"
+#include "catalogue.h"
 #include "commands.h"
 #include "core/try.h"
 #include "run_flags.h"
@@ -41,14 +42,14 @@ Json to_json(const ToolSpec& spec) {
 
 using Specs = std::vector<std::shared_ptr<const ToolSpec>>;
 
-Result<Specs> chosen(const ConfigFlags& flags) {
+Result<Specs> chosen(const Options& options, const ConfigFlags& flags) {
   TUG_TRY(request, config_request(flags));
   TUG_TRY(config, load_config(request));
   TUG_TRY(tools, built_in_tools(config.text("workspace.root")));
   Harness harness(config.text("model"));
   for (const ToolPtr& tool : tools) harness.tool(tool);
-  const auto models = make_models();
-  TUG_TRY(agents, add_agents(harness, config, *models));
+  TUG_TRY(models, configured_models(options, config, config.text("model"), Keys::left_out));
+  TUG_TRY(agents, add_agents(harness, config, *models.models));
   TUG_TRY(names, chosen_tools(harness, config));
   Specs specs = harness.tools();
   std::erase_if(
@@ -57,8 +58,8 @@ Result<Specs> chosen(const ConfigFlags& flags) {
 }
 
 int tools(const Options& options, const ConfigFlags& flags) {
-  auto specs = chosen(flags);
-  if (!specs) return report(options, specs.error(), unusable);
+  auto specs = chosen(options, flags);
+  if (!specs) return report(options, specs.error(), exit_before_start(specs.error()));
   if (options.json()) {
     Json list = Json::array();
     for (const auto& spec : *specs) list.push_back(to_json(*spec));

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <array>
+#include <mutex>
 
 #include "core/try.h"
 #include "tug/model/catalogue.h"
+#include "tug/model/faults.h"
 #include "tug/model/models.h"
 #include "tug/model/provider.h"
 
@@ -33,7 +35,7 @@ constexpr std::array kKnown = std::to_array<Known>({
     {"gemini", Api::gemini, "https://generativelanguage.googleapis.com", "GEMINI_API_KEY", "",
      "gemini-3.8-flash"},
     {"openrouter", Api::openai_chat, "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY",
-     kMaxTokens, "openrouter/auto"},
+     "max_tokens reasoning_object cache_control", "openrouter/auto"},
     {"groq", Api::openai_chat, "https://api.groq.com/openai/v1", "GROQ_API_KEY", "",
      "openai/gpt-oss-120b"},
     {"mistral", Api::openai_chat, "https://api.mistral.ai/v1", "MISTRAL_API_KEY",
@@ -48,8 +50,8 @@ constexpr std::array kKnown = std::to_array<Known>({
     {"ollama", Api::openai_chat, "http://localhost:11434/v1", "OLLAMA_API_KEY", kMaxTokens, "",
      false},
     {"vllm", Api::openai_chat, "http://localhost:8000/v1", "VLLM_API_KEY", kMaxTokens, "", false},
-    {"llamacpp", Api::openai_chat, "http://localhost:8080/v1", "LLAMACPP_API_KEY", kMaxTokens, "",
-     false},
+    {"llamacpp", Api::openai_chat, "http://localhost:8080/v1", "LLAMACPP_API_KEY",
+     "max_tokens no_named_tool", "", false},
 });
 
 constexpr std::string_view kAzureVersion = "2024-10-21";
@@ -193,20 +195,64 @@ NameAndEffort split_effort(std::string_view name) noexcept {
   return {name.substr(0, colon), effort};
 }
 
+namespace {
+
+// What no header can carry would end up in an error, or split the request in two.
+Result<void> check_key(const ProviderConfig& config, std::string_view model) {
+  const bool plain = std::ranges::all_of(config.key.reveal(), [](char c) {
+    return static_cast<unsigned char>(c) > ' ' && static_cast<unsigned char>(c) < 0x7f;
+  });
+  if (plain) return {};
+  return Failure(fault_error({.provider = config.name, .model = model}, Fault::auth,
+                             "its key has a character that no key has",
+                             config.key_env.empty() ? "" : "set " + config.key_env + " again"));
+}
+
+// A provider whose models are made. A key that somebody has to be asked for is asked for once.
+class Source {
+ public:
+  Source(ProviderConfig config, std::shared_ptr<Catalogue> catalogue, HttpClientPtr http,
+         MakeHttpModel make)
+      : config_(std::move(config)),
+        catalogue_(std::move(catalogue)),
+        http_(std::move(http)),
+        make_(std::move(make)) {}
+
+  Result<ModelPtr> model(std::string_view name) {
+    TUG_TRY(config, with_key());
+    TUG_TRY(fine, check_key(config, name));
+    config.api = catalogue_->api(config.name, name).value_or(config.api);
+    ModelProfile profile = catalogue_->profile(config.name, name);
+    if (config.cache_ttl == "1h" && profile.price && profile.price->cache_write_1h)
+      profile.price->cache_write = profile.price->cache_write_1h;
+    return make_(config, std::move(profile), http_);
+  }
+
+ private:
+  Result<ProviderConfig> with_key() {
+    const std::scoped_lock hold(lock_);
+    if (config_.key.empty() && config_.reload_key) {
+      TUG_TRY(key, guarded("the key of " + config_.name, config_.reload_key));
+      config_.key = std::move(key);
+    }
+    return config_;
+  }
+
+  std::mutex lock_;
+  ProviderConfig config_;
+  const std::shared_ptr<Catalogue> catalogue_;
+  const HttpClientPtr http_;
+  const MakeHttpModel make_;
+};
+
+}  // namespace
+
 void add_providers(Models& models, std::shared_ptr<Catalogue> catalogue, HttpClientPtr http,
                    std::vector<ProviderConfig> providers, MakeHttpModel make) {
   for (ProviderConfig& provider : providers) {
     std::string name = provider.name;
-    models.add(std::move(name),
-               [catalogue, http, make,
-                provider = std::move(provider)](std::string_view model) -> Result<ModelPtr> {
-                 ProviderConfig config = provider;
-                 config.api = catalogue->api(config.name, model).value_or(config.api);
-                 ModelProfile profile = catalogue->profile(config.name, model);
-                 if (config.cache_ttl == "1h" && profile.price && profile.price->cache_write_1h)
-                   profile.price->cache_write = profile.price->cache_write_1h;
-                 return make(std::move(config), std::move(profile), http);
-               });
+    auto source = std::make_shared<Source>(std::move(provider), catalogue, http, make);
+    models.add(std::move(name), [source](std::string_view model) { return source->model(model); });
   }
 }
 

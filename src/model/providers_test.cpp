@@ -164,5 +164,41 @@ TEST(AddProviders, AModelIsMadeWithItsProviderAndWhatTheCatalogueKnows) {
                                       "gate/claude-x anthropic -1", "gate/gpt-x openai-chat -1"}));
 }
 
+TEST(AddProviders, AKeyThatHasToBeAskedForIsAskedForOnceAndLate) {
+  auto models = make_models();
+  int asked = 0;
+  std::vector<std::string> keys;
+  const MakeHttpModel make = [&](ProviderConfig provider, ModelProfile profile,
+                                 HttpClientPtr) -> Result<ModelPtr> {
+    keys.push_back(provider.key.reveal());
+    return make_script_model({}, std::move(profile));
+  };
+  ProviderConfig slow{.name = "slow"};
+  slow.reload_key = [&]() -> Result<Secret> {
+    if (++asked == 1) return fail(ErrorKind::denied, "not now");
+    return Secret("from-afar");
+  };
+  add_providers(*models, make_catalogue(), nullptr, {slow}, make);
+  EXPECT_EQ(asked, 0);
+  EXPECT_EQ(models->find("slow/a").error().message(), "not now");
+  EXPECT_TRUE(models->find("slow/a"));
+  EXPECT_TRUE(models->find("slow/b"));
+  EXPECT_EQ(asked, 2);
+  EXPECT_EQ(keys, (std::vector<std::string>{"from-afar", "from-afar"}));
+}
+
+TEST(AddProviders, AKeyThatNoHeaderCanCarryIsRefusedAndNotShown) {
+  auto models = make_models();
+  const MakeHttpModel make = [](ProviderConfig, ModelProfile profile, HttpClientPtr) {
+    return Result<ModelPtr>(make_script_model({}, std::move(profile)));
+  };
+  add_providers(*models, make_catalogue(), nullptr,
+                {{.name = "p", .key = Secret("sk-1\r\nx-evil: 1"), .key_env = "P_KEY"}}, make);
+  const Error error = models->find("p/m").error();
+  EXPECT_EQ(error.kind(), ErrorKind::denied);
+  EXPECT_FALSE(to_string(error).contains("sk-1"));
+  EXPECT_TRUE(to_string(error).contains("P_KEY"));
+}
+
 }  // namespace
 }  // namespace tug

@@ -87,7 +87,8 @@ ProviderConfig from_env(ProviderConfig config, const Environment& environment);
 Result<ModelPtr> make_http_model(ProviderConfig provider, ModelProfile profile, HttpClientPtr http);
 
 // Makes every model of these providers findable as "provider/name", with what the catalogue knows.
-// A model is made, and its key missed, when it is first asked for. Where cache marks last an hour,
+// A model is made, and its key missed, when it is first asked for; a provider without a key asks
+// `reload_key` for it then, once. Where cache marks last an hour,
 // the price of writing to the cache is that of the hour.
 class Catalogue;  // tug/model/catalogue.h
 class Models;     // tug/model/models.h
