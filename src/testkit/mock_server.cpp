@@ -122,7 +122,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
       const bool last = find_header(request.headers, "connection") == "close";
       const MockPlan plan = core_->take(std::move(request));
       auto answering = answer(plan);
-      open = co_await std::move(answering) && !last;
+      open = co_await std::move(answering) && !last && !core_->refuses();
     }
     close();
   }
