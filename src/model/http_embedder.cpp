@@ -10,6 +10,7 @@
 #include "tug/core/base64.h"
 #include "tug/core/loop.h"
 #include "tug/core/utf8.h"
+#include "tug/model/provider.h"
 
 namespace tug {
 namespace {
@@ -17,12 +18,6 @@ namespace {
 constexpr std::size_t kMaxBatch = 2048;  // as many as OpenAI takes
 constexpr std::size_t kMaxErrorBody = 64 << 10;
 constexpr std::size_t kMaxReplyBody = 64 << 20;
-
-bool is_loopback(std::string_view url) noexcept {
-  const std::size_t scheme = url.find("://");
-  if (scheme != std::string_view::npos) url.remove_prefix(scheme + 3);
-  return url.starts_with("127.") || url.starts_with("localhost") || url.starts_with("[::1]");
-}
 
 struct Reply {
   int status = 0;
