@@ -66,7 +66,7 @@ TEST(HttpFaultRun, Row02EverySpellingOfAStatedWaitIsRead) {
       {"retry-after", "Mon, 01 Jan 2001 00:00:00 GMT", {200}},
       {"retry-after", "0", {200}},
       {"retry-after", "-3", {200}},
-      {"retry-after", "abc", {200}},
+      {"retry-after", "abc", {1000}},  // the limiter's own pause after a limit that says nothing
       {"retry-after", "120", {120000}},
       {"retry-after", "121", {}},
       {"retry-after", "1000000000", {}},
@@ -82,8 +82,9 @@ TEST(HttpFaultRun, Row02EverySpellingOfAStatedWaitIsRead) {
 }
 
 TEST(HttpFaultRun, Row03ALimitWithoutAWaitIsBackedOffFromAndASpentAccountIsNot) {
-  const WireRun limited(Api::openai_chat, {{.status = 429}});
-  EXPECT_EQ(limited.gaps(), (Gaps{200, 400, 800}));
+  const WireRun limited(Api::openai_chat, {{.status = 429}}, {},
+                        {.attempts = 4, .initial = seconds(2), .jitter = 0});
+  EXPECT_EQ(limited.gaps(), (Gaps{2000, 4000, 8000}));
   EXPECT_EQ(limited.fault(), "retry_after");
   const WireRun spent(
       Api::anthropic,

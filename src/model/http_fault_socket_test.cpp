@@ -10,6 +10,12 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
+Task<int> status_of(HttpClientPtr client, HttpRequest request) {
+  auto sending = client->send(std::move(request), Until{});
+  auto response = co_await std::move(sending);
+  co_return response ? (*response)->status() : 0;
+}
+
 class HttpSocketFault : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -23,10 +29,9 @@ class HttpSocketFault : public ::testing::Test {
   }
   // The mock is one thread: when this is answered, what it was about before is done.
   void settle() {
-    const HttpClientPtr other = make_http_client({.proxy = "none"});
-    const ModelPtr model =
-        mock_model(*mock_, Api::openai_chat, other, {.base_url = url_ + "/no/such/path"});
-    EXPECT_EQ(ask_model(*engine_, *model).fault(), "not_found");
+    HttpRequest request{.method = "GET", .url = url_ + "/nothing/here"};
+    auto task = status_of(make_http_client({.proxy = "none"}), std::move(request));
+    EXPECT_EQ(engine_->run(engine_->loop(0), std::move(task)).value(), 404);
   }
 
   const std::unique_ptr<Engine> engine_ = make_engine({.loops = 1, .workers = 1});
