@@ -10,6 +10,7 @@
 #include "tug/core/base64.h"
 #include "tug/core/loop.h"
 #include "tug/core/utf8.h"
+#include "tug/model/provider.h"
 
 namespace tug {
 namespace {

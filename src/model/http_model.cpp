@@ -239,8 +239,11 @@ class HttpStream final : public ModelStream {
   [[gnu::noinline]] Result<void> take(std::optional<std::string> bytes) {
     if (form_ == Form::whole) return take_whole(std::move(bytes));
     const auto on_event = [&](const SseEvent& event) {
-      heard_ = true;
-      last_event_ = loop_->now();
+      // A ping says that the connection lives, not that the answer goes on.
+      if (event.name != "ping") {
+        heard_ = true;
+        last_event_ = loop_->now();
+      }
       return decoder_->on_event(event.name, event.data, events_);
     };
     Result<void> fed = guarded("the answer of " + shared_->profile.id(), [&]() -> Result<void> {

@@ -122,7 +122,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
       const bool last = find_header(request.headers, "connection") == "close";
       const MockPlan plan = core_->take(std::move(request));
       auto answering = answer(plan);
-      open = co_await std::move(answering) && !last;
+      open = co_await std::move(answering) && !last && !core_->refuses();
     }
     close();
   }
@@ -153,6 +153,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
       if (buffer_.size() > kMaxHead) co_return false;
       const bool came = co_await more();
       if (!came) co_return false;
+      // TLS, or anything else that is no HTTP.
+      if (buffer_[0] < 'A' || buffer_[0] > 'Z') {
+        co_await send("HTTP/1.1 400 Mock\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
+        co_return false;
+      }
     }
     if (!read_head(std::string_view(buffer_).substr(0, end + 2), request)) co_return false;
     buffer_.erase(0, end + 4);

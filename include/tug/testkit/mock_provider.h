@@ -35,7 +35,7 @@ struct MockCall {
 // What goes wrong with one reply.
 enum class MockFault : std::uint8_t {
   none,
-  refuse_connection,  // close before the request is read; as an answer of reply_with: reset
+  refuse_connection,  // close before the request is read: a new connection, or one that is kept
   close_unanswered,   // read the request, then close
   reset_unanswered,   // the same with RST
   cut_stream,         // close after `cut_after` bytes of the body
