@@ -5,5 +5,6 @@
 #include "tug/agent/invoke.h"
 #include "tug/context/context.h"
 #include "tug/core/reflect.h"
+#include "tug/model/provider.h"
 #include "tug/tools/typed_tool.h"
 #include "tug/version.h"

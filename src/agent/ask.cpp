@@ -62,24 +62,44 @@ std::unique_ptr<ModelRequest> request_of(const LiveRun& run) {
   }
 }
 
-// The model that a request names. A middleware may have named another one; one that cannot be had
-// is passed over.
-AskedModel resolve_model(LiveRun& run, const ModelRequest& request) {
+// The model that a request names. A middleware may have named another one, or say what it must be
+// able to; one that cannot be had is passed over.
+AskedModel resolve_asked(LiveRun& run, const ModelRequest& request) {
   const PlannedModel& bound = *run.plan->find(run.state.model);
-  if (request.model == bound.id || request.model.empty()) {
+  const bool as_planned = (request.model == bound.id || request.model.empty()) &&
+                          request.hints == run.plan->settings.hints &&
+                          request.required == run.plan->settings.required;
+  if (as_planned) return {bound.id, bound.model, bound.source};
+  const PlannedModel* planned = run.plan->find(request.model);
+  if (planned && planned != &bound && request.required.empty()) {
+    return {planned->id, planned->model};
+  }
+  const auto pass_over = [&](std::string requested, const std::string& resolved, std::string why) {
+    record(run, Kind::model_override_skipped,
+           payload::ModelOverrideSkipped{
+               .requested = std::move(requested), .resolved = resolved, .reason = std::move(why)});
+  };
+  Models* const models = run.ctx.services().get<Models>();
+  if (!models) {
+    pass_over(request.model, bound.id, "there is no registry of models");
     return {bound.id, bound.model, bound.source};
   }
-  if (const PlannedModel* other = run.plan->find(request.model)) return {other->id, other->model};
-  std::string why = "there is no registry of models";
-  if (Models* models = run.ctx.services().get<Models>()) {
-    auto found = models->find(request.model);
-    if (found) return {request.model, *std::move(found)};
-    why = found.error().message();
+  auto resolved = models->resolve({.request = request.model == bound.id ? "" : request.model,
+                                   .previous = run.state.attempted_model,
+                                   .reuse_previous = request.reuse_previous,
+                                   .hints = request.hints,
+                                   .agent_default = bound.id,
+                                   .required = request.required});
+  if (!resolved) {
+    pass_over(request.model, bound.id, resolved.error().message());
+    return {bound.id, bound.model, bound.source};
   }
-  record(run, Kind::model_override_skipped,
-         payload::ModelOverrideSkipped{
-             .requested = request.model, .resolved = bound.id, .reason = std::move(why)});
-  return {bound.id, bound.model};
+  for (SkippedModel& skipped : resolved->skipped) {
+    pass_over(std::move(skipped.requested), resolved->model->profile().id(),
+              std::move(skipped.reason));
+  }
+  if (resolved->source == ModelSource::agent_default) return {bound.id, bound.model, bound.source};
+  return {resolved->name, std::move(resolved->model), resolved->source};
 }
 
 // Cancellation and deadline come before every attempt, also after a wait.
@@ -106,7 +126,7 @@ class Asking final : public ModelCore {
     auto request = std::make_unique<ModelRequest>(std::move(in));
     set_aside();
     ask_anew();
-    asked_ = std::make_unique<AskedModel>(resolve_model(run_, *request));
+    asked_ = std::make_unique<AskedModel>(resolve_asked(run_, *request));
     while (true) {
       if (run_.state.failure) {
         auto wait = schedule_retry();

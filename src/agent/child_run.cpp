@@ -94,6 +94,7 @@ void start_records(LiveRun& run, LaunchBelow& launch, const RunOptions& options,
   payload::RunStarted first = started(run, launch.prompt, options, workspace);
   first.base = launch.base;
   record(run, Kind::run_started, first, Message::user(launch.prompt));
+  record_skipped(run);
 }
 
 void go_on_records(LiveRun& run) {

@@ -2,6 +2,7 @@
 
 #include "agent/harness_core.h"
 #include "tug/model/models.h"
+#include "tug/model/provider.h"
 
 namespace tug {
 namespace {

@@ -77,11 +77,13 @@ class HarnessCore : public std::enable_shared_from_this<HarnessCore> {
   const ServicesPtr& services() noexcept { return services_; }
   // With the harness's own where the options say nothing. `inherited` is what a run below another
   // has around it too.
+  // `previous` is who answered last, where the run is to stay with it.
   Result<RunPlanPtr> plan(const RunOptions& options, const InheritedMiddleware* inherited = nullptr,
-                          const RunPlan* caller = nullptr);
+                          const RunPlan* caller = nullptr, const std::string& previous = {});
   // Of a run of an agent, called by one with that plan (null for a root).
   Result<RunPlanPtr> plan(const AgentCore& agent, const RunOptions& options,
-                          const InheritedMiddleware* inherited, const RunPlanPtr& caller);
+                          const InheritedMiddleware* inherited, const RunPlanPtr& caller,
+                          const std::string& previous = {});
   AgentCorePtr agent(std::string name, std::string description, AgentConfig config);
   AgentCorePtr find_agent(std::string_view name) const;
   // The same for a run below another: the one that has no name of its own, too.
@@ -154,8 +156,11 @@ class HarnessCore : public std::enable_shared_from_this<HarnessCore> {
   // Goes on with what worked in the background when the run's last segment ended.
   void restart_background(LiveRun& run);
   Result<RunPlanPtr> plan_for(const Launch& launch, const RunOptions& options,
-                              std::string_view agent);
-  Result<std::vector<PlannedModel>> models_of(const RunOptions& options);
+                              std::string_view agent, const std::string& answered);
+  // Who is asked first, as the options, the agent and the registry have it, and who after that.
+  Result<void> choose_models(PlanSpec& spec, const std::string& named,
+                             const std::string& agent_default, const std::string& previous,
+                             const std::vector<std::string>& fallbacks);
   void add_fallbacks(std::vector<PlannedModel>& models, const std::vector<std::string>& names);
   Result<Context> root_context(std::shared_ptr<RootLog> log, const RunOptions& options,
                                std::optional<BudgetSnapshot> restored, Loop& loop);

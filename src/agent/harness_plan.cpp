@@ -3,6 +3,7 @@
 
 #include "agent/harness_core.h"
 #include "core/try.h"
+#include "tug/model/provider.h"
 
 namespace tug::detail {
 namespace {
@@ -36,6 +37,14 @@ void add_middleware(PlanSpec& spec, const RunOptions& options,
   }
 }
 
+// How the run knows it: with the effort that it is asked with.
+std::string planned_id(const Model& model, std::string_view name) {
+  const std::string_view effort = split_effort(name).effort;
+  std::string id = model.profile().id();
+  if (!effort.empty() && !id.ends_with(":" + std::string(effort))) id += ":" + std::string(effort);
+  return id;
+}
+
 // What an agent's own runs are told; what its caller says about one of them counts more.
 RunOptions told_by(const AgentConfig& config, RunOptions options) {
   if (options.model.empty()) options.model = config.model;
@@ -60,16 +69,32 @@ RunOptions told_by(const AgentConfig& config, RunOptions options) {
 }  // namespace
 
 // The model to ask first must be there; a fallback that is not is passed over when its turn comes.
-Result<std::vector<PlannedModel>> HarnessCore::models_of(const RunOptions& options) {
-  const std::string& id = options.model.empty() ? options_.model : options.model;
-  if (id.empty()) {
+// One that is named for the run must be known: a wrong name is a mistake, not a wish.
+Result<void> HarnessCore::choose_models(PlanSpec& spec, const std::string& named,
+                                        const std::string& agent_default,
+                                        const std::string& previous,
+                                        const std::vector<std::string>& fallbacks) {
+  if (!named.empty()) {
+    TUG_TRY(known, models_->find(named));
+  }
+  ModelChoice choice{.request = named,
+                     .previous = previous,
+                     .reuse_previous = spec.settings.reuse_previous,
+                     .hints = spec.settings.hints,
+                     .agent_default = agent_default,
+                     .required = spec.settings.required};
+  if (choice.request.empty() && choice.agent_default.empty() && choice.hints.empty() &&
+      models_->default_model().empty()) {
     return fail(ErrorKind::invalid, "no model is named", "name one, for example \"offline/demo\"");
   }
-  TUG_TRY(model, models_->find(id));
-  std::vector<PlannedModel> models;
-  models.push_back({model->profile().id(), std::move(model), {}});
-  add_fallbacks(models, options.fallback_models.value_or(options_.fallback_models));
-  return models;
+  TUG_TRY(resolved, models_->resolve(choice));
+  const std::string id = planned_id(*resolved.model, resolved.name);
+  for (SkippedModel& skipped : resolved.skipped) {
+    spec.skipped.push_back({std::move(skipped.requested), id, std::move(skipped.reason)});
+  }
+  spec.models.push_back({id, std::move(resolved.model), {}, resolved.source});
+  add_fallbacks(spec.models, fallbacks);
+  return {};
 }
 
 void HarnessCore::add_fallbacks(std::vector<PlannedModel>& models,
@@ -77,7 +102,8 @@ void HarnessCore::add_fallbacks(std::vector<PlannedModel>& models,
   for (const std::string& name : names) {
     auto found = models_->find(name);
     if (found) {
-      models.push_back({(*found)->profile().id(), *std::move(found), {}});
+      const std::string id = planned_id(**found, name);
+      models.push_back({id, *std::move(found), {}});
     } else {
       models.push_back({name, nullptr, found.error().message()});
     }
@@ -123,8 +149,9 @@ Result<PlanSpec> HarnessCore::plan_spec(const RunOptions& options,
 }
 
 Result<RunPlanPtr> HarnessCore::plan(const RunOptions& options,
-                                     const InheritedMiddleware* inherited, const RunPlan* caller) {
-  const bool usual = is_usual(options) && !inherited &&
+                                     const InheritedMiddleware* inherited, const RunPlan* caller,
+                                     const std::string& previous) {
+  const bool usual = is_usual(options) && !inherited && previous.empty() &&
                      (!caller || (caller->permissions == options_.permissions &&
                                   caller->steering == options_.steering));
   ToolSet tools;
@@ -139,8 +166,8 @@ Result<RunPlanPtr> HarnessCore::plan(const RunOptions& options,
     TUG_TRY(named, spec.tools.only(*options.tools));
     spec.tools = std::move(named);
   }
-  TUG_TRY(models, models_of(options));
-  spec.models = std::move(models);
+  TUG_TRY(chosen, choose_models(spec, options.model, options_.model, previous,
+                                options.fallback_models.value_or(options_.fallback_models)));
   TUG_TRY(plan, make_run_plan(std::move(spec)));
   if (usual) {
     std::scoped_lock lock(mutex_);
@@ -177,9 +204,9 @@ Result<ToolSet> HarnessCore::tools_of(const AgentCore& agent, const RunPlan* cal
 }
 
 Result<RunPlanPtr> HarnessCore::plan(const AgentCore& agent, const RunOptions& options,
-                                     const InheritedMiddleware* inherited,
-                                     const RunPlanPtr& caller) {
-  const bool usual = is_usual(options) && !inherited;
+                                     const InheritedMiddleware* inherited, const RunPlanPtr& caller,
+                                     const std::string& previous) {
+  const bool usual = is_usual(options) && !inherited && previous.empty();
   std::uint64_t version = 0;
   {
     std::scoped_lock lock(mutex_);
@@ -200,8 +227,9 @@ Result<RunPlanPtr> HarnessCore::plan(const AgentCore& agent, const RunOptions& o
       add_fallbacks(spec.models, *told.fallback_models);
     }
   } else {
-    TUG_TRY(models, models_of(told));
-    spec.models = std::move(models);
+    const std::string& own = agent.config.model.empty() ? options_.model : agent.config.model;
+    TUG_TRY(chosen, choose_models(spec, options.model, own, previous,
+                                  told.fallback_models.value_or(options_.fallback_models)));
   }
   auto plan = make_run_plan(std::move(spec));
   if (!plan) return Failure(plan.error().within("agent " + agent.name));
@@ -213,9 +241,12 @@ Result<RunPlanPtr> HarnessCore::plan(const AgentCore& agent, const RunOptions& o
 }
 
 Result<RunPlanPtr> HarnessCore::plan_for(const Launch& launch, const RunOptions& options,
-                                         std::string_view agent) {
+                                         std::string_view agent, const std::string& answered) {
   const AgentCorePtr of = launch.agent ? launch.agent : find_agent(agent);
-  return of ? plan(*of, options, nullptr, nullptr) : plan(options);
+  const bool stays = options.settings.reuse_previous || options_.settings.reuse_previous;
+  const std::string previous = stays ? answered : "";
+  return of ? plan(*of, options, nullptr, nullptr, previous)
+            : plan(options, nullptr, nullptr, previous);
 }
 
 }  // namespace tug::detail

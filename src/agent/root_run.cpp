@@ -107,6 +107,7 @@ Task<Result<std::unique_ptr<HarnessCore::Opened>>> HarnessCore::open_fresh(RunId
   opened.options = launch.options;
   History history;
   ThreadId thread(launch.options.thread_id);
+  std::string answered;  // who did last, in what it goes on from
   if (launch.kind == Launch::Kind::fresh) {
     TUG_CO_TRY(said, check_prompt(launch.prompt));
   } else {
@@ -135,12 +136,13 @@ Task<Result<std::unique_ptr<HarnessCore::Opened>>> HarnessCore::open_fresh(RunId
     auto linking = journal_->base_at(launch.from, fold.quiet_seq());
     TUG_CO_TRY(base, co_await std::move(linking));
     opened.base = base;
+    answered = root.model;
     history = {root.transcript, root.bytes, root.offset + base.seq};
     if (thread.empty() && launch.kind == Launch::Kind::follow) thread = root.who->thread_id;
   }
   TUG_CO_TRY(named, check_ids(opened.options));
   if (launch.agent) opened.options.agent = launch.agent->name;
-  TUG_CO_TRY(plan, plan_for(launch, opened.options, opened.options.agent));
+  TUG_CO_TRY(plan, plan_for(launch, opened.options, opened.options.agent, answered));
   TUG_CO_TRY(limits, limits_of(opened.options));
   TUG_CO_TRY(priced, check_price(limits, *plan));
   opened.plan = plan;
@@ -244,7 +246,7 @@ Task<Result<std::unique_ptr<HarnessCore::Opened>>> HarnessCore::open_again(Launc
   opened.inbox = std::move(inbox);
   TUG_CO_TRY(options, taken_up(fold.root(), launch.options));
   opened.options = options;
-  TUG_CO_TRY(plan, plan_for(launch, opened.options, fold.root().who->agent));
+  TUG_CO_TRY(plan, plan_for(launch, opened.options, fold.root().who->agent, fold.root().model));
   opened.plan = plan;
   if (launch.decides) {
     TUG_CO_TRY(rulings, rulings_on(fold, launch.decisions));
@@ -317,6 +319,7 @@ Task<Result<std::unique_ptr<HarnessCore::RootRun>>> HarnessCore::begin_root(
           payload::Base{.root = base->root.text(), .seq = base->seq, .hash = base->hash.hex()};
     }
     record(run, Kind::run_started, first, said);
+    record_skipped(run);
     if (launch->session_turn > 0) {
       record(run, Kind::subagent_reused,
              payload::SubagentReused{.name = run.ctx.id().agent,

@@ -167,6 +167,12 @@ Seq record_data(LiveRun& run, Kind kind, Json data, MessagePtr message, Time ts)
   return log.emit(std::move(event));
 }
 
+void record_skipped(LiveRun& run) {
+  for (const payload::ModelOverrideSkipped& skipped : run.plan->skipped) {
+    record(run, Kind::model_override_skipped, skipped);
+  }
+}
+
 void record_limit(LiveRun& run, const Limit& limit) {
   record(run, Kind::limit_reached,
          payload::LimitReached{.limit = std::string(name_of(limit.kind)),

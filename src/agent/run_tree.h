@@ -166,6 +166,9 @@ Seq record(LiveRun& run, Kind kind, const Payload& payload, MessagePtr message =
   return record_data(run, kind, write_json(payload), std::move(message), ts);
 }
 
+// Who was to be asked in this run and cannot be.
+void record_skipped(LiveRun& run);
+
 // The limit that ends the run.
 void record_limit(LiveRun& run, const Limit& limit);
 

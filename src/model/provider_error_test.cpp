@@ -19,23 +19,23 @@ TEST(ProviderError, TheStatusDecidesTheKind) {
   };
   const Row rows[] = {
       {400, ErrorKind::invalid, "bad_request", false},
-      {401, ErrorKind::denied, "authentication", false},
-      {402, ErrorKind::denied, "billing", false},
-      {403, ErrorKind::denied, "permission", false},
+      {401, ErrorKind::denied, "auth", false},
+      {402, ErrorKind::denied, "quota_terminal", false},
+      {403, ErrorKind::denied, "forbidden", false},
       {404, ErrorKind::invalid, "not_found", false},
-      {408, ErrorKind::overloaded, "timeout", true},
+      {408, ErrorKind::disconnected, "timeout", true},
       {413, ErrorKind::invalid, "request_too_large", false},
       {418, ErrorKind::invalid, "bad_request", false},
       {422, ErrorKind::invalid, "bad_request", false},
-      {429, ErrorKind::overloaded, "rate_limit", true},
-      {500, ErrorKind::overloaded, "server", true},
-      {502, ErrorKind::overloaded, "server", true},
+      {429, ErrorKind::overloaded, "retry_after", true},
+      {500, ErrorKind::overloaded, "overloaded", true},
+      {502, ErrorKind::overloaded, "overloaded", true},
       {503, ErrorKind::overloaded, "overloaded", true},
-      {504, ErrorKind::overloaded, "timeout", true},
+      {504, ErrorKind::disconnected, "timeout", true},
       {529, ErrorKind::overloaded, "overloaded", true},
-      {599, ErrorKind::overloaded, "server", true},
-      {200, ErrorKind::internal, "unexpected_status", false},
-      {-1, ErrorKind::internal, "unexpected_status", false},
+      {599, ErrorKind::overloaded, "overloaded", true},
+      {200, ErrorKind::internal, "not_an_answer", false},
+      {-1, ErrorKind::internal, "not_an_answer", false},
   };
   for (const Row& row : rows) {
     const Error error = provider_error(kProfile, row.status, "", std::nullopt);
@@ -62,7 +62,7 @@ TEST(ProviderError, ASpentAccountIsNotWorthWaitingFor) {
   const Error error = provider_error(
       kProfile, 429, R"({"error":{"code":"insufficient_quota","message":"pay"}})", std::nullopt);
   EXPECT_EQ(error.kind(), ErrorKind::denied);
-  EXPECT_EQ(error.detail_if<Provider>()->fault, "billing");
+  EXPECT_EQ(error.detail_if<Provider>()->fault, "quota_terminal");
 }
 
 TEST(ProviderError, HostileBodiesAndWaitsAreBounded) {

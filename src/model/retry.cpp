@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "tug/core/error_json.h"
+#include "tug/model/faults.h"
 
 namespace tug {
 
@@ -16,9 +17,24 @@ Duration RetryPolicy::backoff(std::uint32_t failed, double random) const noexcep
   return wait < most_ns ? Duration(static_cast<Duration::rep>(std::max(wait, 0.0))) : most;
 }
 
+namespace {
+
+// What nobody understands, and what a second try rarely mends, is tried once more and no oftener.
+bool is_tried_once_more(const Error& error) noexcept {
+  const Provider* provider = error.detail_if<Provider>();
+  if (provider && provider->should_retry) return false;
+  const std::optional<Fault> fault = fault_of(error);
+  return fault == Fault::unknown || fault == Fault::empty_response ||
+         fault == Fault::malformed_call;
+}
+
+}  // namespace
+
 std::optional<Duration> RetryPolicy::wait_after(const Error& error, std::uint32_t failed,
                                                 double random) const noexcept {
-  if (!is_retryable(error) || failed >= attempts) return std::nullopt;
+  // A wait of ours that ended (the run's deadline) has the detail Limit, whatever its kind.
+  if (error.detail_if<Limit>() || !is_retryable(error) || failed >= attempts) return std::nullopt;
+  if (failed > 1 && is_tried_once_more(error)) return std::nullopt;
   const Duration wait = backoff(failed, random);
   const Provider* provider = error.detail_if<Provider>();
   if (!provider || !provider->retry_after_ms) return wait;

@@ -90,7 +90,7 @@ TEST_F(MockClientTest, AStreamComesWriteByWriteInVirtualTime) {
 
 TEST_F(MockClientTest, EveryLimitOfTimeEndsAnExchangeWithItsOwnFault) {
   HttpRequest request = chat_request();
-  request.timeouts = {.first_byte = seconds(2), .byte_idle = seconds(5), .total = seconds(20)};
+  request.timeouts = {.first_byte = seconds(2), .byte_idle = seconds(5), .total = seconds(18)};
   mock_->reply({.text = "late", .delay = seconds(3)});
   mock_->reply({.text = "halts", .fault = MockFault::stall, .cut_after = 10});
   mock_->reply({.between = seconds(4), .fault = MockFault::pings_only});
@@ -104,7 +104,7 @@ TEST_F(MockClientTest, EveryLimitOfTimeEndsAnExchangeWithItsOwnFault) {
   EXPECT_EQ(seen.took, seconds(5));
   seen = ask(request);
   EXPECT_EQ(seen.fault(), "timeout");
-  EXPECT_EQ(seen.took, seconds(20));
+  EXPECT_EQ(seen.took, seconds(18));
   EXPECT_EQ(seen.body, ": ping\n\n: ping\n\n: ping\n\n: ping\n\n");
   seen = ask(request, milliseconds(500));
   ASSERT_TRUE(seen.error);

@@ -21,8 +21,10 @@ struct RetryPolicy {
   // the wait itself.
   Duration backoff(std::uint32_t failed, double random) const noexcept;
   // What to wait after `error`: the longer of the backoff and what the provider states. Nothing
-  // when it is not to be tried again: the error is not retryable, the attempts are used up, or the
-  // provider states more than `longest`.
+  // when it is not to be tried again: the error is not retryable (is_retryable, which heeds what
+  // the provider says outright), a limit of the run ended the wait, the attempts are used up, or
+  // the provider states more than `longest`. Fault::unknown, empty_response and malformed_call are
+  // tried once more at most, unless the provider says that they may be.
   std::optional<Duration> wait_after(const Error& error, std::uint32_t failed,
                                      double random) const noexcept;
 };

@@ -56,9 +56,8 @@ ModelPtr make_script_model(std::vector<ScriptTurn> turns, ModelProfile profile);
 // not a readable regular file of at most 64 MB.
 Result<ModelPtr> load_script_model(std::string_view path);
 
-// A status as providers send it, as an error with the detail Provider: 408, 429 and 5xx
-// `overloaded`, 401, 402 and 403 `denied` (and 429 with the code insufficient_quota), other 4xx
-// `invalid`, anything else `internal`. The message quotes at most 600 bytes of the body.
+// A status as providers send it, as the error that classify_fault (tug/model/faults.h) makes of it.
+// `retry_after` is in seconds.
 Error provider_error(const ModelProfile& profile, int status, std::string_view body,
                      std::optional<double> retry_after);
 

@@ -221,7 +221,7 @@ class RequestWriter {
   bool write_messages() {
     const WireProfile profile{.api = Api::anthropic,
                               .provider = call_.provider.name,
-                              .reasoning = thinks_,
+                              .reasoning = thinks_ && !call_.request.drop_reasoning,
                               .images = takes_images(call_.profile),
                               .flags = media_flags(call_.profile)};
     const std::uint64_t key = profile.key();

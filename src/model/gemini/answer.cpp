@@ -232,7 +232,8 @@ ModelTurn Answer::turn() {
   ModelTurn turn;
   turn.raw = raw();
   turn.message = Message::make(Role::assistant, std::move(parts_));
-  turn.finish = blocked_.empty() ? finish_of(reason_.empty() ? "STOP" : reason_, calls_ > 0) : Finish::refusal;
+  turn.finish = blocked_.empty() ? finish_of(reason_.empty() ? "STOP" : reason_, calls_ > 0)
+                                 : Finish::refusal;
   turn.usage = usage_;
   turn.model = model_;
   turn.response_id = id_;

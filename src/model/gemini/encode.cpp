@@ -167,7 +167,7 @@ class RequestWriter {
 
   bool write_contents() {
     WireProfile profile{.api = Api::gemini,
-                        .provider = call_.provider.name,
+                        .provider = call_.request.drop_reasoning ? "" : call_.provider.name,
                         .reasoning = true,  // signatures are taken whatever a request asks for
                         .images = takes_images(call_.profile),
                         .flags = media_flags(call_.profile)};

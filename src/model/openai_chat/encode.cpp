@@ -230,31 +230,32 @@ void add_escaped(std::string_view text, std::string& out) {
   }
 }
 
+}  // namespace
+
+bool has_quirk(const WireCall& call, std::string_view quirk) noexcept {
+  return call.profile.has_quirk(quirk) || call.provider.has_quirk(quirk);
+}
+
 // Azure has a path per deployment, and one that is like everybody else's under /v1.
-std::string path_of(const WireCall& call) {
-  if (!has_quirk(call, "azure")) return "/chat/completions";
-  std::string_view base = call.provider.base_url;
+std::string path_of(const ProviderConfig& provider, std::string_view model,
+                    std::string_view endpoint) {
+  if (!provider.has_quirk("azure")) return std::string(endpoint);
+  std::string_view base = provider.base_url;
   while (base.ends_with('/')) base.remove_suffix(1);
   const bool alike = base.ends_with("/v1");
   std::string path;
   if (!alike && base.find("/deployments/") == std::string_view::npos) {
     path = base.ends_with("/openai") ? "/deployments/" : "/openai/deployments/";
-    add_escaped(call.profile.name, path);
+    add_escaped(model, path);
   }
-  path += "/chat/completions";
-  std::string_view version = call.provider.api_version;
+  path += endpoint;
+  std::string_view version = provider.api_version;
   if (version.empty() && !alike) version = kAzureVersion;
   if (!version.empty()) {
     path += "?api-version=";
     add_escaped(version, path);
   }
   return path;
-}
-
-}  // namespace
-
-bool has_quirk(const WireCall& call, std::string_view quirk) noexcept {
-  return call.profile.has_quirk(quirk) || call.provider.has_quirk(quirk);
 }
 
 std::string encode_tools(const ToolSpecs& tools) {
@@ -280,7 +281,7 @@ std::string encode_tools(const ToolSpecs& tools) {
 
 Result<EncodedCall> encode(const WireCall& call) {
   EncodedCall out;
-  out.path = path_of(call);
+  out.path = path_of(call.provider, call.profile.name, "/chat/completions");
   const ModelRequest& request = call.request;
   Head head(call, out);
   if (head.takes_silently("model")) head.add("model", call.profile.name);

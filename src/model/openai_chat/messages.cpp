@@ -212,7 +212,7 @@ WireProfile wire_profile(const WireCall& call) {
     return std::ranges::find(call.profile.input, modality) != call.profile.input.end();
   };
   WireProfile profile{.api = Api::openai_chat,
-                      .provider = call.provider.name,
+                      .provider = call.request.drop_reasoning ? "" : call.provider.name,
                       .reasoning = has_quirk(call, "reasoning_content"),
                       .images = call.profile.vision || takes(Modality::image)};
   if (has_quirk(call, "developer_role")) profile.flags |= kDeveloper;

@@ -26,6 +26,10 @@ bool has_quirk(const WireCall& call, std::string_view quirk) noexcept;
 
 // --- requests
 
+// Where an endpoint ("/chat/completions") is, behind the base URL.
+std::string path_of(const ProviderConfig& provider, std::string_view model,
+                    std::string_view endpoint);
+
 WireProfile wire_profile(const WireCall& call);
 
 // A message as the elements of `messages` that it is, joined by commas. A function of its
