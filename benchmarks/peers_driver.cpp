@@ -98,8 +98,8 @@ class Bench {
       walls.push_back((now_ms() - wall) / static_cast<double>(turns));
       cpus.push_back((cpu_ms() - cpu) / static_cast<double>(turns));
     }
-    return text(R"(,"first_wall":%.5f,"first_cpu":%.5f,"warm_wall":%.5f,"warm_cpu":%.5f)",
-                walls[0], cpus[0], median({walls.end() - 4, walls.end()}),
+    return text(R"(,"first_wall":%.5f,"first_cpu":%.5f,"warm_wall":%.5f,"warm_cpu":%.5f)", walls[0],
+                cpus[0], median({walls.end() - 4, walls.end()}),
                 median({cpus.end() - 4, cpus.end()}));
   }
 

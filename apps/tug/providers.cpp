@@ -36,6 +36,7 @@ class Table {
     set(provider.thread_field, "thread_field");
     set(provider.thread_salt, "thread_salt");
     set(provider.cache_ttl, "cache_ttl");
+    if (has("needs_key")) provider.needs_key = config_.value(table_ + "needs_key").as_bool();
     if (has("options")) provider.options = config_.value(table_ + "options");
     if (has("chain_responses"))
       provider.chain_responses = config_.value(table_ + "chain_responses").as_bool();

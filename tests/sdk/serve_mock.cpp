@@ -38,9 +38,12 @@ MockReply answer(const MockRequest& request) {
   if (says("fail")) return {.status = 429, .headers = {{"x-should-retry", "false"}}};
   if (says("break")) {
     const bool gemini = request.api == tug::Api::gemini;
-    return {.text = "so far",
-            .error_event = gemini ? R"({"error":{"code":503,"message":"overloaded","status":"UNAVAILABLE"}})"
-                                  : R"({"type":"error","error":{"type":"overloaded_error","message":"overloaded"}})"};
+    return {
+        .text = "so far",
+        .error_event =
+            gemini
+                ? R"({"error":{"code":503,"message":"overloaded","status":"UNAVAILABLE"}})"
+                : R"({"type":"error","error":{"type":"overloaded_error","message":"overloaded"}})"};
   }
   if (says("call") && !has_result(request.json)) {
     return {.text = "I will look.",
