@@ -18,12 +18,6 @@ constexpr std::size_t kMaxBatch = 2048;  // as many as OpenAI takes
 constexpr std::size_t kMaxErrorBody = 64 << 10;
 constexpr std::size_t kMaxReplyBody = 64 << 20;
 
-bool is_loopback(std::string_view url) noexcept {
-  const std::size_t scheme = url.find("://");
-  if (scheme != std::string_view::npos) url.remove_prefix(scheme + 3);
-  return url.starts_with("127.") || url.starts_with("localhost") || url.starts_with("[::1]");
-}
-
 struct Reply {
   int status = 0;
   std::vector<HttpHeader> headers;
