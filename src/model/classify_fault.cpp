@@ -133,7 +133,7 @@ Fault fault_of_status(int status) noexcept {
 
 // The words of these count for nothing: the status says it all.
 bool is_final_status(int status) noexcept {
-  return status == 401 || status == 403 || status == 404 || status == 407 || status == 408;
+  return status == 401 || status == 403 || status == 407 || status == 408;
 }
 
 // What a failure was found to be.

@@ -115,6 +115,7 @@ TEST(ClassifyFault, EveryRowOfTheTableOfShapes) {
        "bad_transcript"},
       {400, R"({"error":{"code":"previous_response_not_found","message":"gone"}})",
        "bad_transcript"},
+      {404, bad("Previous response with id 'resp_1' not found."), "bad_transcript"},
       {400, bad("Invalid schema for function 'f': schema must be an object"), "bad_schema"},
       // Gemini
       {400,
