@@ -317,6 +317,15 @@ TEST(ClassifyFault, SaysWhoAnsweredWhatAndTheFix) {
             "acme/m1 broke its answer off: Oh");
 }
 
+TEST(ClassifyFault, ALostResponseHasItsCodeHoweverItIsTold) {
+  for (const char* body :
+       {R"({"error":{"type":"invalid_request_error","code":"previous_response_not_found"}})",
+        R"({"error":{"message":"Previous response with id 'resp_1' not found."}})"}) {
+    const Error error = classified(400, body);
+    EXPECT_EQ(error.detail_if<Provider>()->code, "previous_response_not_found") << body;
+  }
+}
+
 TEST(ClassifyFault, TheInnermostMessageIsTheOneForPeople) {
   const Error error = classified(
       400,
