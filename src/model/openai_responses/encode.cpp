@@ -178,6 +178,11 @@ void add_caching(const WireCall& call, Head& head) {
   }
 }
 
+// The provider keeps answers only where it was told to.
+bool is_chained(const WireCall& call) noexcept {
+  return call.provider.chain_responses && !call.request.previous_response.empty();
+}
+
 // The calls of the last turn that the provider has kept, which it knows by its own ids.
 std::vector<const ToolCall*> known_calls(const Transcript& transcript, std::size_t covered) {
   for (std::size_t i = std::min(covered, transcript.size()); i > 0; --i) {
@@ -192,7 +197,7 @@ void add_input(const WireCall& call, Head& head, EncodedCall& out) {
   const std::uint64_t key = profile.key();
   const auto encode = [&](const Message& message) { return encode_message(message, profile); };
   const Transcript& transcript = call.request.transcript;
-  const bool chained = !call.request.previous_response.empty();
+  const bool chained = is_chained(call);
   const std::size_t covered = chained ? call.request.previous_messages : 0;
   std::vector<const ToolCall*> calls;
   if (chained) calls = known_calls(transcript, covered);
@@ -246,7 +251,7 @@ bool is_stored(const WireCall& call) noexcept {
   for (const Json* options : {&call.request.provider_options, &call.provider.options}) {
     if ((*options)["store"].is_bool()) return (*options)["store"].as_bool();
   }
-  return call.provider.chain_responses || !call.request.previous_response.empty();
+  return call.provider.chain_responses;
 }
 
 std::string encode_tools(const ToolSpecs& tools) {
@@ -290,8 +295,7 @@ Result<EncodedCall> encode(const WireCall& call) {
   if (request.system && !request.system->empty() && head.takes_silently("instructions"))
     head.add("instructions", *request.system);
   head.add_options();
-  if (!request.previous_response.empty())
-    head.add("previous_response_id", request.previous_response);
+  if (is_chained(call)) head.add("previous_response_id", request.previous_response);
   head.add_tools();
   add_input(call, head, out);
   if (!call.provider.thread_header.empty() && !request.thread.empty())
