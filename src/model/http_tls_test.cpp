@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "tests/mock_model.h"
+#include "tug/model/retry.h"
 
 namespace tug {
 namespace {
@@ -189,6 +190,13 @@ void answer(const SecureWire& wire, std::uint32_t stream) {
   wire.drain();
 }
 
+// curl 7.88 does not tell a stream that was refused from one that broke, so both count as perhaps
+// worked on.
+void expect_asked_again(const Error& error) {
+  EXPECT_EQ(fault_name(error), "transport_ambiguous") << to_string(error);
+  EXPECT_TRUE(RetryPolicy().wait_after(error, 1, 0.5));
+}
+
 class HttpTls : public ::testing::Test {
  protected:
   HttpTls() {
@@ -232,37 +240,29 @@ TEST_F(HttpTls, ATrustedServerIsAskedOverHttp2) {
   EXPECT_EQ(answered.text, "ok") << answered.fault();
 }
 
-TEST_F(HttpTls, Row42ARefusedStreamWasNotWorkedOn) {
-  SecureServer server(certificate_, [](const SecureWire& wire, int connection) {
+TEST_F(HttpTls, Row42ARefusedStreamIsAskedAgain) {
+  SecureServer server(certificate_, [](const SecureWire& wire, int) {
     const std::uint32_t stream = read_request(wire);
     if (stream == 0) return;
-    if (connection > 1) return answer(wire, stream);
     constexpr std::string_view kRefused("\0\0\0\x07", 4);
     wire.write(frame(kReset, 0, stream, kRefused));
     wire.drain();
   });
   const Answered answered = ask(server, Trust::ours);
-  if (answered.error) {
-    EXPECT_EQ(answered.fault(), "transport_unsent") << to_string(*answered.error);
-  } else {
-    EXPECT_EQ(answered.text, "ok");
-  }
+  ASSERT_TRUE(answered.error);
+  expect_asked_again(*answered.error);
 }
 
-TEST_F(HttpTls, Row42AGoAwayBelowTheStreamMeansItWasNotWorkedOn) {
-  SecureServer server(certificate_, [](const SecureWire& wire, int connection) {
+TEST_F(HttpTls, Row42AStreamAboveTheLastOfAGoAwayIsAskedAgain) {
+  SecureServer server(certificate_, [](const SecureWire& wire, int) {
     const std::uint32_t stream = read_request(wire);
     if (stream == 0) return;
-    if (connection > 1) return answer(wire, stream);
     wire.write(frame(kGoAway, 0, 0, std::string_view("\0\0\0\0\0\0\0\0", 8)));
     wire.drain();
   });
   const Answered answered = ask(server, Trust::ours);
-  if (answered.error) {
-    EXPECT_EQ(answered.fault(), "transport_unsent") << to_string(*answered.error);
-  } else {
-    EXPECT_EQ(answered.text, "ok");
-  }
+  ASSERT_TRUE(answered.error);
+  expect_asked_again(*answered.error);
 }
 
 }  // namespace
