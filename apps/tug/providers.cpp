@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "command.h"
 #include "core/try.h"
 #include "keys.h"
+#include "tug/io/environment.h"
 
 namespace tug::cli {
 namespace {
@@ -14,11 +14,6 @@ Api api_from(std::string_view name) {
     if (name_of(api) == name) return api;
   }
   return Api::openai_chat;
-}
-
-std::optional<std::string> variable(const std::string& name) {
-  std::string value = environment(name.c_str());
-  return value.empty() ? std::nullopt : std::optional(std::move(value));
 }
 
 // One table, "providers.mine.".
@@ -41,6 +36,7 @@ class Table {
     set(provider.thread_field, "thread_field");
     set(provider.thread_salt, "thread_salt");
     set(provider.cache_ttl, "cache_ttl");
+    if (has("needs_key")) provider.needs_key = config_.value(table_ + "needs_key").as_bool();
     if (has("options")) provider.options = config_.value(table_ + "options");
     if (has("chain_responses"))
       provider.chain_responses = config_.value(table_ + "chain_responses").as_bool();
@@ -136,7 +132,7 @@ Result<ProviderConfig> configured(const Config& config, ProviderConfig provider,
     provider.reload_key = nullptr;
   }
   const bool by_variable = !provider.reload_key;
-  provider = from_env(std::move(provider), variable);
+  provider = from_env(std::move(provider), environment_variable);
   if (!by_variable) provider.key = Secret();
   if (of_model && !config.built_in("base_url")) set_base_url(provider, config.text("base_url"));
   return provider;
@@ -196,7 +192,7 @@ void choose_model(Config& config) {
     } else {
       ProviderConfig with_key = provider;
       if (table.has("key_env")) with_key.key_env = table.text("key_env");
-      with_key = from_env(std::move(with_key), variable);
+      with_key = from_env(std::move(with_key), environment_variable);
       if (with_key.key.empty()) continue;
       key = with_key.key_env;
     }

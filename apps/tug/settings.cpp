@@ -77,6 +77,7 @@ constexpr std::array kKeys = {
     KeyInfo{"providers.*.key_cmd", Shape::text, "a shell command", 0, 0, {}, true},
     KeyInfo{"providers.*.key_file", Shape::text, "a file that only you can read"},
     KeyInfo{"providers.*.key_header", Shape::text, "the name of a header"},
+    KeyInfo{"providers.*.needs_key", Shape::on_off, "true or false"},
     KeyInfo{"providers.*.headers", Shape::texts, "a table of strings", 0, 0, {}, true},
     KeyInfo{"providers.*.api_version", Shape::text, "a string"},
     KeyInfo{"providers.*.quirks", Shape::words, "a list of words"},

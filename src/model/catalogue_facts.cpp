@@ -48,6 +48,8 @@ constexpr std::string_view kReads =
     "tools parallel_tools streaming streaming_tools structured reasoning";
 constexpr std::string_view kReadsAtOnce =
     "tools parallel_tools streaming streaming_tools structured";
+constexpr std::string_view kNoSchema = "tools parallel_tools streaming streaming_tools";
+constexpr std::string_view kThinks = "tools parallel_tools streaming streaming_tools reasoning";
 constexpr std::string_view kThinksNoTools = "streaming structured vision reasoning";
 
 constexpr std::string_view kSampling = "temperature top_p";
@@ -140,17 +142,17 @@ constexpr std::array kFacts = std::to_array<Fact>({
     {"gemini", "gemini-2.5-flash", kMebi, 65'536, {0.3, 2.5, 0.03}, kHears, "", "", kBudget,
      kActive, kGoogle},
 
-    {"deepseek", "deepseek-chat", 64'000, 8'192, {0.27, 1.1, 0.07}, kReadsAtOnce, "", "", "",
+    {"deepseek", "deepseek-chat", 64'000, 8'192, {0.27, 1.1, 0.07}, kNoSchema, "", "", "",
      kActive, kPrices},
-    {"deepseek", "deepseek-reasoner", 64'000, 0, {0.55, 2.19, 0.14}, kReads, "", kSampling, "",
+    {"deepseek", "deepseek-reasoner", 64'000, 0, {0.55, 2.19, 0.14}, kThinks, "", kSampling, "",
      kActive, kPrices},
     {"mistral", "devstral-2512", 262'144, 0, {0.4, 2, 0.04}, kReadsAtOnce, "", "", "", kActive,
      kPrices},
     {"xai", "grok-4", 256'000, 0, {3, 15, 0.75}, kSees, "", "", "", kActive, kPrices},
     {"xai", "grok-4-fast", 2'000'000, 0, {0.2, 0.5, 0.05}, kSees, "", "", "", kActive, kPrices},
-    {"moonshotai", "kimi-k2.5", 262'144, 0, {0.6, 3, 0.1}, kReads, "", "", "reasoning_content",
+    {"moonshotai", "kimi-k2.5", 262'144, 0, {0.6, 3, 0.1}, kThinks, "", "", "reasoning_content",
      kActive, kPrices},
-    {"moonshotai", "kimi-k3", kMebi, 0, {3, 15, 0.3}, kReads, "", "", "reasoning_content", kActive,
+    {"moonshotai", "kimi-k3", kMebi, 0, {3, 15, 0.3}, kThinks, "", "", "reasoning_content", kActive,
      kPrices},
     {"groq", "openai/gpt-oss-120b", 131'072, 65'536, {0.15, 0.6, 0.075}, kReads, kLevels, "", "",
      kActive, kPrices},

@@ -170,8 +170,10 @@ ProviderConfig from_env(ProviderConfig config, const Environment& environment) {
   if (config.key_env.empty()) config.key_env = prefix + "_API_KEY";
   if (config.key.empty()) {
     std::string key = set_in(environment, config.key_env);
-    if (key.empty() && config.name == "gemini" && config.key_env == "GEMINI_API_KEY")
+    if (key.empty() && config.name == "gemini" && config.key_env == "GEMINI_API_KEY") {
       key = set_in(environment, "GOOGLE_API_KEY");
+      if (!key.empty()) config.key_env = "GOOGLE_API_KEY";
+    }
     if (!key.empty()) config.key = Secret(std::move(key));
   }
   std::string address = set_in(environment, prefix + "_BASE_URL");

@@ -70,7 +70,8 @@ TEST(FromEnv, TakesKeyAndAddressFromTheVariablesOfTheProvider) {
   EXPECT_EQ(read("openai-chat").key.reveal(), "sk-open");
   EXPECT_EQ(read("openai-chat").base_url, "https://gate.example/v1");
   EXPECT_EQ(read("gemini").key.reveal(), "g-key");
-  EXPECT_EQ(read("gemini").key_env, "GEMINI_API_KEY");
+  EXPECT_EQ(read("gemini").key_env, "GOOGLE_API_KEY");
+  EXPECT_EQ(from_env(*known_provider("gemini"), having({})).key_env, "GEMINI_API_KEY");
   EXPECT_TRUE(read("anthropic").key.empty());
   EXPECT_EQ(read("anthropic").base_url, "https://api.anthropic.com");
   EXPECT_EQ(read("azure").base_url, "https://me.openai.azure.com");

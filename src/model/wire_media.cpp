@@ -95,7 +95,8 @@ std::string media_line(const MediaPart& part) {
   std::string line = "[" + (part.mime.empty() ? std::string("file") : part.mime);
   if (!part.name.empty()) line += " " + part.name;
   if (!part.url.empty() && !part.url.starts_with("data:")) line += " " + part.url;
-  return line + ": not sent, this model does not take it]";
+  const bool at_hand = part.bytes || !part.url.empty();
+  return line + (at_hand ? ": not sent, this model does not take it]" : ": not at hand]");
 }
 
 }  // namespace tug

@@ -36,7 +36,7 @@ WireMedia wire_media(const MediaPart& part);
 // Can a request of this profile carry it?
 bool takes(const WireProfile& profile, const WireMedia& media) noexcept;
 
-// The line that stands for it where it cannot be sent: "[image/png shot.png: not sent]".
+// The line that stands for it where it cannot be sent: "[image/png shot.png: not at hand]".
 std::string media_line(const MediaPart& part);
 
 }  // namespace tug

@@ -33,14 +33,17 @@ TEST_F(Completion, BashOffersCommandsFlagsPartsAndValues) {
   EXPECT_EQ(offered({"tug", "run", "-o", "s"}), "stream-json\n");
   EXPECT_EQ(offered({"tug", "completion", "z"}), "zsh\n");
   EXPECT_EQ(offered({"tug", "show", "--e"}), "--events\n");
+  EXPECT_EQ(offered({"tug", "models", "u"}), "update\n");
+  EXPECT_EQ(offered({"tug", "models", "update", "--f"}), "--from\n");
 }
 
 TEST_F(Completion, EveryCommandIsInEveryShellsScript) {
   for (const char* shell : {"bash", "zsh", "fish"}) {
     const Ran ran = tug({"completion", shell});
     EXPECT_EQ(ran.exit, 0);
-    for (const char* command : {"run", "resume", "approve", "fork", "runs", "show", "replay",
-                                "tools", "schema", "config", "doctor", "version", "completion"}) {
+    for (const char* command :
+         {"run", "resume", "approve", "fork", "runs", "show", "replay", "tools", "models", "schema",
+          "config", "doctor", "version", "completion"}) {
       EXPECT_TRUE(has(ran.out, command)) << shell;
     }
   }

@@ -145,6 +145,37 @@ TEST_F(Providers, ACommandOrAFileThatGivesNoKeyIsExit4) {
   EXPECT_TRUE(has(ran.err, "more than one key"));
 }
 
+// Nobody listens there.
+constexpr const char* kNobody = "http://127.0.0.1:1/v1";
+
+TEST_F(Providers, AnAddressOnThisMachineNeedsNoKey) {
+  const std::vector<std::string> said = {"run", "--retries", "0", "hello", "-m", "openai-chat/x"};
+  std::vector<std::string> flag = said;
+  flag.insert(flag.end(), {"--base-url", kNobody});
+  Ran ran = tug(flag);
+  EXPECT_EQ(ran.exit, 3) << ran.err;
+  environment_ = {std::string("OPENAI_BASE_URL=") + kNobody};
+  ran = tug(said);
+  EXPECT_EQ(ran.exit, 3) << ran.err;
+  environment_ = {std::string("TUG_BASE_URL=") + kNobody};
+  ran = tug(said);
+  EXPECT_EQ(ran.exit, 3) << ran.err;
+}
+
+TEST_F(Providers, KeysOfCommandsAndFilesAreTakenAndNotShown) {
+  const std::string secret = "sk-secret-0123456789";
+  const std::string kept = file("key", secret + "\n");
+  chmod(kept.c_str(), 0600);
+  for (const std::string& key : {"key_file = \"" + kept + "\"", "key_cmd = \"cat " + kept + "\"",
+                                 std::string("key_env = \"MY_KEY\"")}) {
+    environment_ = {"MY_KEY=" + secret};
+    user(std::string("[providers.mine]\nbase_url = \"") + kNobody + "\"\n" + key + "\n");
+    const Ran ran = tug({"run", "-m", "mine/m", "--retries", "0", "-o", "stream-json", "hello"});
+    EXPECT_EQ(ran.exit, 3) << key << ran.err;
+    EXPECT_EQ((ran.out + ran.err).find(secret), std::string::npos) << ran.out;
+  }
+}
+
 TEST_F(Providers, WhatIsWrongWithATableIsNamedWithItsPlace) {
   const std::tuple<const char*, const char*, const char*> table[] = {
       {"[providers.mine]\napi = \"smoke\"\n", "config.toml:2: providers.mine.api", "openai-chat"},

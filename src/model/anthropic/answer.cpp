@@ -19,7 +19,7 @@ void raise(std::int64_t& count, std::int64_t to) noexcept { count = std::max(cou
 Result<void> Answer::begin(const Json& message, std::vector<ModelEvent>& out) {
   const std::string_view id = message["id"].as_string();
   if (begun_) {
-    if (id == id_) return {};
+    if (id == id_ || id.empty() || id_.empty()) return {};
     return Failure(fault_error(fault_source(call_), Fault::not_an_answer,
                                "the stream holds two answers, " + id_ + " and " + std::string(id),
                                "something between us and the provider mixes them up; ask again"));
@@ -40,14 +40,18 @@ Answer::Block* Answer::find(const Json& event) noexcept {
   return nullptr;
 }
 
-Result<void> Answer::grow(std::string& text, std::string_view piece) {
-  bytes_ += piece.size();
+Result<void> Answer::count_bytes(std::size_t bytes) {
+  bytes_ += bytes;
   if (bytes_ > kMaxAnswerBytes) {
     return Failure(fault_error(fault_source(call_), Fault::response_too_large,
                                "the answer holds more than 64 MB", "ask for less at once"));
   }
-  text += piece;
   return {};
+}
+
+Result<void> Answer::grow(std::string& text, std::string_view piece) {
+  text += piece;
+  return count_bytes(piece.size());
 }
 
 Result<void> Answer::open_block(const Json& event, std::vector<ModelEvent>& out) {
@@ -58,11 +62,11 @@ Result<void> Answer::open_block(const Json& event, std::vector<ModelEvent>& out)
                     "ask for less at once"));
   }
   Block& block = blocks_.emplace_back();
-  block.index = event["index"].as_int().value_or(static_cast<std::int64_t>(blocks_.size()) - 1);
+  block.place = blocks_.size() - 1;
+  block.index = event["index"].as_int().value_or(static_cast<std::int64_t>(block.place));
   block.start = event["content_block"];
-  TUG_TRY(counted, grow(block.text, {}));
   take_start(block, out);
-  return {};
+  return count_bytes(block.text.size());
 }
 
 void Answer::take_start(Block& block, std::vector<ModelEvent>& out) {
@@ -87,7 +91,6 @@ void Answer::take_start(Block& block, std::vector<ModelEvent>& out) {
                                    .provider_id = std::string(start["id"].as_string()),
                                    .tool = tool_named(call_.request, start["name"].as_string())});
   }
-  bytes_ += block.text.size();
 }
 
 Result<void> Answer::extend_block(const Json& event, std::vector<ModelEvent>& out) {
@@ -116,9 +119,8 @@ Result<void> Answer::extend_block(const Json& event, std::vector<ModelEvent>& ou
   } else if (type == "signature_delta") {
     return grow(block->signature, delta["signature"].as_string());
   } else if (type == "citations_delta") {
-    bytes_ += print_json(delta["citation"]).size();
     block->citations.push_back(delta["citation"]);
-    return grow(block->signature, {});
+    return count_bytes(print_json(delta["citation"]).size());
   } else if (block->kind == Kind::other) {
     for (const Json::Member& member : delta.members()) {
       if (member.key() != "type") block->start.set(member.key(), member.value);
@@ -273,7 +275,8 @@ Error Answer::overflow() const {
 
 Result<ModelTurn> Answer::turn(Json raw) {
   if (stop_reason_ == "model_context_window_exceeded") return Failure(overflow());
-  std::ranges::stable_sort(blocks_, {}, &Block::index);
+  std::ranges::sort(blocks_, {},
+                    [](const Block& block) { return std::pair(block.index, block.place); });
   ModelTurn turn;
   if (call_.request.keep_raw) turn.raw = raw.is_null() ? raw_message() : std::move(raw);
   std::vector<Part> parts;

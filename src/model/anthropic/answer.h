@@ -33,6 +33,7 @@ class Answer {
   enum class Kind : std::uint8_t { text, thinking, redacted, call, other };
   struct Block {
     std::int64_t index = 0;
+    std::size_t place = 0;  // in which order it began
     Kind kind = Kind::other;
     std::uint32_t call = 0;  // its number among the calls
     std::string text;        // or thoughts, or arguments
@@ -42,6 +43,7 @@ class Answer {
   };
 
   Block* find(const Json& event) noexcept;
+  Result<void> count_bytes(std::size_t bytes);
   Result<void> grow(std::string& text, std::string_view piece);
   void take_start(Block& block, std::vector<ModelEvent>& out);
   void add_parts(Block& block, std::vector<Part>& parts) const;

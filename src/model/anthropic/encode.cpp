@@ -247,9 +247,11 @@ class RequestWriter {
     }
     if (first) return false;
     body.add_view("]}]}");
-    if (dropped.reasoning)
-      note(thinks_ ? "reasoning of another provider is sent as text"
-                   : "earlier reasoning is sent as text: this request does not reason");
+    if (dropped.reasoning) {
+      note(call_.request.drop_reasoning ? "earlier reasoning is sent as text: it was refused"
+           : thinks_                    ? "reasoning of another provider is sent as text"
+                     : "earlier reasoning is sent as text: this request does not reason");
+    }
     if (dropped.blocks) note("blocks that only another provider understands are left out");
     if (dropped.media) note("files that " + call_.profile.name + " does not take are named only");
     return true;
@@ -269,8 +271,9 @@ std::string encode_tools(const ToolSpecs& tools) {
     if (out.size() > 1) out += ',';
     Json spec = Json::object({{"name", wire_tool_name(tool->name)}});
     if (!tool->description.empty()) spec.set("description", tool->description);
-    spec.set("input_schema",
-             tool->parameters.is_object() ? tool->parameters : Json::object({{"type", "object"}}));
+    Json schema = tool->parameters.is_object() ? tool->parameters : Json::object();
+    if (!schema.contains("type")) schema.set("type", "object");
+    spec.set("input_schema", std::move(schema));
     print_json(spec, out);
   }
   return out += ']';

@@ -167,8 +167,9 @@ class RequestWriter {
 
   bool write_contents() {
     WireProfile profile{.api = Api::gemini,
-                        .provider = call_.request.drop_reasoning ? "" : call_.provider.name,
-                        .reasoning = true,  // signatures are taken whatever a request asks for
+                        .provider = call_.provider.name,
+                        // Signatures are taken whatever a request asks for.
+                        .reasoning = !call_.request.drop_reasoning,
                         .images = takes_images(call_.profile),
                         .flags = media_flags(call_.profile)};
     if (has_quirk(call_, "no_thought_signature")) profile.flags |= kNoForeignSignature;
@@ -190,7 +191,10 @@ class RequestWriter {
     }
     if (first) return false;
     body.add_view("]}]}");
-    if (dropped.reasoning) note("reasoning of another provider is sent as text");
+    if (dropped.reasoning) {
+      note(call_.request.drop_reasoning ? "earlier reasoning is sent as text: it was refused"
+                                        : "reasoning of another provider is sent as text");
+    }
     if (dropped.blocks) note("blocks that only another provider understands are left out");
     if (dropped.media) note("files that " + call_.profile.name + " does not take are named only");
     return true;

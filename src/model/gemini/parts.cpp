@@ -127,7 +127,9 @@ class PartWriter {
     }
     lonely_signature();
     if (!out_.empty()) out_ += ',';
-    print_json(block.data, out_);
+    Json data = block.data;
+    if (!profile_.reasoning) data.erase("thoughtSignature");
+    print_json(data, out_);
   }
 
   static Json object_in(std::string_view text) {

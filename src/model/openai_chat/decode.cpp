@@ -7,6 +7,49 @@ namespace {
 
 constexpr std::size_t kShown = 120;  // bytes of something unexpected that an error quotes
 
+const Json kNothing;
+
+// The members of a chunk that matter, found in one pass: there are as many chunks as words.
+struct Outline {
+  const Json* id = &kNothing;
+  const Json* model = &kNothing;
+  const Json* choices = &kNothing;
+  bool counts = false;  // something is said about usage
+  bool fails = false;
+};
+
+bool is_error(const Json& error) noexcept {
+  return (error.is_object() && !error.empty()) || !error.as_string().empty();
+}
+
+Outline outline_of(const Json& reply) noexcept {
+  Outline outline;
+  for (const auto& [name, value] : reply.members()) {
+    const std::string_view key = name.as_string();
+    if (key == "id") {
+      outline.id = &value;
+    } else if (key == "model") {
+      outline.model = &value;
+    } else if (key == "choices") {
+      outline.choices = &value;
+    } else if (key == "error") {
+      outline.fails = outline.fails || is_error(value);
+    } else if (key == "object") {
+      outline.fails = outline.fails || value.as_string() == "error";
+    } else if (key == "usage" || key == "x_groq" || key == "timings") {
+      outline.counts = outline.counts || value.is_object();
+    }
+  }
+  return outline;
+}
+
+const Json& first_choice(const Json& choices) noexcept {
+  for (const Json& choice : choices.items()) {
+    if (choice.is_object() && choice["index"].as_int().value_or(0) == 0) return choice;
+  }
+  return kNothing;
+}
+
 class ChatDecoder final : public Decoder {
  public:
   explicit ChatDecoder(const WireCall& call) : call_(call) {}
@@ -56,7 +99,8 @@ class ChatDecoder final : public Decoder {
   void take_content(const Json& content, std::vector<ModelEvent>& out);
   void take_call(const Json& fragment, std::vector<ModelEvent>& out);
   bool take_usage(const Json& reply);  // it says something about it
-  Result<void> identify(const Json& reply);
+  Result<void> identify(const Outline& outline);
+  void keep_envelope(const Json& chunk);
   Result<void> check_size();
   void learn(std::string_view data, const Json& delta, const ModelEvent& event);
   Result<void> close(std::vector<ModelEvent>& out);
@@ -78,20 +122,6 @@ class ChatDecoder final : public Decoder {
   Json whole_;     // a reply that came in one piece
   bool over_ = false;
 };
-
-const Json& first_choice(const Json& reply) noexcept {
-  for (const Json& choice : reply["choices"].items()) {
-    if (choice.is_object() && choice["index"].as_int().value_or(0) == 0) return choice;
-  }
-  static const Json kNone;
-  return kNone;
-}
-
-bool is_error(const Json& reply) noexcept {
-  const Json& error = reply["error"];
-  return (error.is_object() && !error.empty()) || !error.as_string().empty() ||
-         reply["object"].as_string() == "error";
-}
 
 void add_text(std::string_view text, std::string& whole, std::vector<ModelEvent>& out) {
   if (text.empty()) return;
@@ -134,10 +164,12 @@ Result<void> ChatDecoder::take_chunk(std::string_view name, std::string_view dat
     return {};
   }
   if (!chunk.is_object()) return no_answer("sent an event that is not an object", data);
-  if (is_error(chunk) || name == "error") return said_no(data);
-  TUG_TRY(same, identify(chunk));
-  const bool counts = take_usage(chunk);
-  const Json& choice = first_choice(chunk);
+  const Outline outline = outline_of(chunk);
+  if (outline.fails || name == "error") return said_no(data);
+  TUG_TRY(same, identify(outline));
+  if (call_.request.keep_raw && envelope_.is_null()) keep_envelope(chunk);
+  const bool counts = outline.counts && take_usage(chunk);
+  const Json& choice = first_choice(*outline.choices);
   if (choice.is_object()) {
     const std::size_t before = out.size();
     TUG_TRY(taken, take_choice(choice, data, out));
@@ -152,7 +184,7 @@ Result<void> ChatDecoder::take_choice(const Json& choice, std::string_view data,
                                       std::vector<ModelEvent>& out) {
   const Json& delta = choice["delta"].is_object() ? choice["delta"] : choice["message"];
   const std::string_view finish = choice["finish_reason"].as_string();
-  if (is_error(choice)) return said_no(data);
+  if (is_error(choice["error"])) return said_no(data);
   if (delta.is_object()) take_delta(delta, out);
   if (finish == "error") {
     return broken(Fault::overloaded, "broke its answer off with an error it does not name",
@@ -165,14 +197,35 @@ Result<void> ChatDecoder::take_choice(const Json& choice, std::string_view data,
 }
 
 void ChatDecoder::take_delta(const Json& delta, std::vector<ModelEvent>& out) {
-  if (std::string thought = reasoning_.take(delta); !thought.empty())
-    out.emplace_back(ReasoningDelta{std::move(thought)});
-  take_content(delta["content"], out);
-  add_text(delta["refusal"].as_string(), refusal_, out);
-  for (const Json& fragment : delta["tool_calls"].items()) {
+  const Json* content = &kNothing;
+  const Json* refusal = &kNothing;
+  const Json* calls = &kNothing;
+  const Json* call = &kNothing;
+  bool thinks = false;
+  for (const auto& [name, value] : delta.members()) {
+    const std::string_view key = name.as_string();
+    if (key == "content") {
+      content = &value;
+    } else if (key == "refusal") {
+      refusal = &value;
+    } else if (key == "tool_calls") {
+      calls = &value;
+    } else if (key == "function_call") {
+      call = &value;
+    } else if (key.starts_with("reasoning")) {
+      thinks = thinks || !value.is_null();
+    }
+  }
+  if (thinks) {
+    std::string thought = reasoning_.take(delta);
+    if (!thought.empty()) out.emplace_back(ReasoningDelta{std::move(thought)});
+  }
+  take_content(*content, out);
+  add_text(refusal->as_string(), refusal_, out);
+  for (const Json& fragment : calls->items()) {
     if (fragment.is_object()) take_call(fragment, out);
   }
-  if (delta["function_call"].is_object()) take_call(delta["function_call"], out);
+  if (call->is_object()) take_call(*call, out);
 }
 
 // Text, or Mistral's list of chunks, some of which are thoughts.
@@ -208,9 +261,9 @@ bool ChatDecoder::take_usage(const Json& reply) {
 
 // One answer has one id. Some gateways make a new one for each chunk, so that alone is only told;
 // another model with it is somebody else's answer.
-Result<void> ChatDecoder::identify(const Json& reply) {
-  const std::string_view id = reply["id"].as_string();
-  const std::string_view model = reply["model"].as_string();
+Result<void> ChatDecoder::identify(const Outline& outline) {
+  const std::string_view id = outline.id->as_string();
+  const std::string_view model = outline.model->as_string();
   const bool other_id = !id_.empty() && !id.empty() && id != id_;
   const bool other_model = !model_.empty() && !model.empty() && model != model_;
   if (other_id && other_model)
@@ -222,12 +275,13 @@ Result<void> ChatDecoder::identify(const Json& reply) {
     notes_.push_back("the answer changed its id as it came: " + id_ + ", then " + std::string(id));
   if (id_.empty()) id_ = id;
   if (model_.empty()) model_ = model;
-  if (call_.request.keep_raw && envelope_["object"].is_null()) {
-    envelope_ = reply;
-    envelope_.erase("choices");
-    envelope_.set("object", "chat.completion");
-  }
   return {};
+}
+
+void ChatDecoder::keep_envelope(const Json& chunk) {
+  envelope_ = chunk;
+  envelope_.erase("choices");
+  envelope_.set("object", "chat.completion");
 }
 
 Result<void> ChatDecoder::check_size() {
@@ -261,11 +315,12 @@ Result<void> ChatDecoder::on_reply(std::string_view body, std::vector<ModelEvent
   if (over_) return {};
   const Result<Json> parsed = parse_json(body);
   if (!parsed) return no_answer("answered with something that is not JSON", body);
-  if (is_error(*parsed)) return said_no(body);
-  const Json& choice = first_choice(*parsed);
+  const Outline outline = outline_of(*parsed);
+  if (outline.fails) return said_no(body);
+  const Json& choice = first_choice(*outline.choices);
   if (!choice["message"].is_object()) return no_answer("answered without a message", body);
   whole_ = *parsed;
-  TUG_TRY(same, identify(*parsed));
+  TUG_TRY(same, identify(outline));
   take_usage(*parsed);
   std::vector<ModelEvent> deltas;
   TUG_TRY(taken, take_choice(choice, body, deltas));
@@ -319,6 +374,9 @@ Json ChatDecoder::raw(const std::vector<ToolCall>& calls) const {
             {{"id", call.provider_id}, {"type", "function"}, {"function", std::move(function)}}));
   }
   Json reply = envelope_;
+  // Azure's first chunk has neither.
+  if (!id_.empty()) reply.set("id", id_);
+  if (!model_.empty()) reply.set("model", model_);
   reply.set("choices",
             Json::array({Json::object(
                 {{"index", 0}, {"message", std::move(message)}, {"finish_reason", finish_}})}));

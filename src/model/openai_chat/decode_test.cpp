@@ -364,6 +364,7 @@ TEST(ChatDecode, DeltasReadByTheirShapeSayWhatParsingSays) {
   const std::vector<std::string> words = {
       "a", "\"", "\\", "\n", "\xC3\xA9", "", "}]}\"", "\\u", "{\"", ",\"content\":\"", "\x01"};
   std::string alike;
+  std::string padded;
   std::string unlike;
   for (int i = 0; i < 3000; ++i) {
     const std::string text =
@@ -390,10 +391,12 @@ TEST(ChatDecode, DeltasReadByTheirShapeSayWhatParsingSays) {
     if (i == 0) members = R"("tool_calls":[{"index":0,"function":{"name":"f"}}])";
     const std::string chunk = R"({"id":"c","choices":[{"index":0,"delta":{)" + members + "}}]";
     alike += event(chunk + "}");
+    padded += event(chunk + ",\"obfuscation\":\"" + std::string(random() % 9, 'x') + "\"}");
     unlike += event(chunk + ",\"nonce\":" + std::to_string(random()) + "}");
   }
   const std::string stop = delta("", "\"stop\"");
   EXPECT_EQ(said(alike + stop), said(unlike + stop));
+  EXPECT_EQ(said(padded + stop), said(unlike + stop));
 }
 
 }  // namespace

@@ -113,7 +113,7 @@ std::optional<Cost> cost_of(const Json& reply);
 Finish finish_of(std::string_view reason, bool has_calls) noexcept;
 
 // A delta that differs from an earlier one in one string only, which is most of them: the string is
-// found without reading the rest.
+// found without reading the rest. Where providers add padding, that may differ too.
 class DeltaTemplate {
  public:
   enum class Kind : std::uint8_t { none, text, reasoning, arguments };
@@ -135,7 +135,8 @@ class DeltaTemplate {
   int missed_ = 0;  // learnt in vain: where every chunk differs elsewhere too, no use
   std::size_t call_ = 0;
   std::string before_;
-  std::string after_;
+  std::string after_;  // up to the padding, where there is one
+  std::optional<std::string> padding_end_;
 };
 
 std::unique_ptr<Decoder> make_decoder(const WireCall& call);

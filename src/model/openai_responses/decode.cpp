@@ -3,20 +3,13 @@
 
 #include "core/try.h"
 #include "model/openai_responses/wire.h"
+#include "model/wire_words.h"
 
 namespace tug::responses {
 namespace {
 
 // More than this in one answer is a provider gone wild.
 constexpr std::size_t kMaxItems = 4096;
-
-FaultSource source_of(const WireCall& call) noexcept {
-  return {.provider = call.profile.provider,
-          .model = call.profile.name,
-          .key = &call.provider.key,
-          .key_env = call.provider.key_env,
-          .context_tokens = call.profile.context_tokens};
-}
 
 class ResponsesDecoder final : public Decoder {
  public:
@@ -64,7 +57,7 @@ class ResponsesDecoder final : public Decoder {
 
   Result<void> on_end(std::vector<ModelEvent>&) override {
     if (done_) return {};
-    return Failure(fault_error(source_of(call_), Fault::stream_cut,
+    return Failure(fault_error(fault_source(call_), Fault::stream_cut,
                                "the answer ended before the provider said that it was done"));
   }
 
@@ -79,7 +72,7 @@ class ResponsesDecoder final : public Decoder {
   };
 
   Result<void> unreadable(std::string_view what) const {
-    return Failure(fault_error(source_of(call_), Fault::not_an_answer,
+    return Failure(fault_error(fault_source(call_), Fault::not_an_answer,
                                "what came is not an answer: " + std::string(what.substr(0, 200)),
                                "check the base URL and the API of the provider"));
   }
@@ -87,7 +80,7 @@ class ResponsesDecoder final : public Decoder {
   // A response echoes the whole request; only its error is of interest.
   Result<void> failed(const Json& error) {
     const std::string body = print_json(Json::object({{"error", error}}));
-    return Failure(classify_fault(source_of(call_), {.status = 0, .body = body}));
+    return Failure(classify_fault(fault_source(call_), {.status = 0, .body = body}));
   }
 
   // A proxy that mixes answers up hands out somebody else's.
@@ -118,7 +111,7 @@ class ResponsesDecoder final : public Decoder {
   Result<Item*> item_of(const Json& event) { return item_of(event, event["item_id"].as_string()); }
 
   Error too_large() const {
-    return fault_error(source_of(call_), Fault::response_too_large,
+    return fault_error(fault_source(call_), Fault::response_too_large,
                        "the answer holds more than is taken");
   }
 
@@ -168,7 +161,7 @@ class ResponsesDecoder final : public Decoder {
     item.call = calls_++;
     out.emplace_back(ToolCallDelta{.index = *item.call,
                                    .provider_id = std::string(said["call_id"].as_string()),
-                                   .tool = std::string(said["name"].as_string())});
+                                   .tool = tool_named(call_.request, said["name"].as_string())});
   }
 
   Result<void> on_arguments(const Json& event, std::vector<ModelEvent>& out) {
@@ -259,7 +252,7 @@ class ResponsesDecoder final : public Decoder {
       return failed(response["error"]);
     if (status == "cancelled") {
       return Failure(
-          fault_error(source_of(call_), Fault::stream_cut, "the provider cancelled the answer"));
+          fault_error(fault_source(call_), Fault::stream_cut, "the provider cancelled the answer"));
     }
     if (status == "in_progress" || status == "queued")
       return unreadable("the answer is still being made (" + std::string(status) + ")");

@@ -1,124 +1,71 @@
 #include <algorithm>
 
 #include "model/openai_responses/wire.h"
-#include "tug/core/digest.h"
+#include "model/request_head.h"
+#include "model/wire_words.h"
 
 namespace tug::responses {
 namespace {
 
 constexpr std::string_view kEncrypted = "reasoning.encrypted_content";
 
-// What the provider's options and the request's say together.
-Json options_of(const WireCall& call) {
-  Json options = call.provider.options.is_object() ? call.provider.options : Json::object();
-  for (const Json::Member& option : call.request.provider_options.members())
-    options.set(option.key(), option.value);
-  return options;
-}
-
-// The members of a request but for its input, written once each.
-class Head {
+// What is left out, for people.
+class Notes {
  public:
-  Head(const WireCall& call, EncodedCall& out)
-      : call_(call), out_(out), options_(options_of(call)) {
-    // What is asked for and how it comes back is not theirs to say.
-    for (const std::string_view name : {"input", "stream", "previous_response_id"}) {
-      if (options_.erase(name)) note(name, "it cannot be set by provider options");
-    }
+  Notes(const WireCall& call, std::vector<std::string>& out) noexcept : call_(call), out_(out) {}
+  void left_out(std::string_view what, std::string_view why) {
+    out_.push_back(std::string(what) + " is left out for " + call_.profile.id() + ": " +
+                   std::string(why));
   }
-
-  // Is ours to write: no option says it, and the model takes it.
+  // Does the model take a parameter that was asked for?
   bool takes(std::string_view name) {
-    if (options_.contains(name)) return false;
     if (!call_.profile.drops(name)) return true;
-    note(name, "it does not take it");
+    left_out(name, "it does not take it");
     return false;
-  }
-  // The same for what nobody asked for: nothing is said when it is left out.
-  bool takes_silently(std::string_view name) const {
-    return !options_.contains(name) && !call_.profile.drops(name);
-  }
-  void note(std::string_view name, std::string_view why) {
-    out_.notes.push_back(std::string(name) + " is left out for " + call_.profile.id() + ": " +
-                         std::string(why));
-  }
-  void add(std::string_view name, const Json& value) {
-    print_json_string(name, text_);
-    text_ += ':';
-    print_json(value, text_);
-    text_ += ',';
-  }
-  // An object whose members are ours where the options say nothing about them.
-  void add_merged(std::string_view name, Json ours) {
-    const Json given = options_[name];
-    if (!given.is_null() && !given.is_object()) return;  // as it stands
-    for (const Json::Member& member : given.members()) ours.set(member.key(), member.value);
-    options_.erase(name);
-    if (!ours.empty()) add(name, ours);
-  }
-  // A list that has this item in any case.
-  void add_included(std::string_view name, std::string_view item) {
-    Json list = options_[name];
-    if (!list.is_null() && !list.is_array()) return;
-    const auto items = list.items();
-    const bool there =
-        std::ranges::any_of(items, [&](const Json& known) { return known.as_string() == item; });
-    if (!there) list.push_back(item);
-    options_.erase(name);
-    add(name, list);
-  }
-  // All tools, by reference.
-  void add_tools() {
-    if (!call_.tools || call_.tools->empty() || !takes("tools")) return;
-    text_ += R"("tools":)";
-    flush();
-    out_.body.add_view(*call_.tools);
-    text_ = ",";
-  }
-  void add_options() { add_members(options_, text_); }
-  std::string& text() noexcept { return text_; }
-  void flush() {
-    out_.body.add(std::move(text_));
-    text_.clear();
   }
 
  private:
   const WireCall& call_;
-  EncodedCall& out_;
-  Json options_;
-  std::string text_ = "{";
+  std::vector<std::string>& out_;
 };
 
-void add_sampling(const ModelRequest& request, Head& head) {
-  if (request.max_output_tokens > 0 && head.takes("max_output_tokens"))
-    head.add("max_output_tokens", request.max_output_tokens);
-  if (request.temperature && head.takes("temperature"))
-    head.add("temperature", *request.temperature);
-  if (request.top_p && head.takes("top_p")) head.add("top_p", *request.top_p);
-  if (request.seed) head.note("seed", "this API has none");
-  if (!request.stop.empty()) head.note("stop", "this API has none");
+// Those of the provider and of the request. What has to be included is, whatever else they ask for.
+Json options_of(const WireCall& call, std::vector<std::string>& notes) {
+  Json options = merged_options(call, {"input", "stream", "previous_response_id"}, notes);
+  if (!call.profile.reasoning || has_quirk(call, "no_encrypted_content")) return options;
+  Json include = options["include"];
+  const bool there = std::ranges::any_of(
+      include.items(), [](const Json& item) { return item.as_string() == kEncrypted; });
+  if (!there && (include.is_null() || include.is_array())) include.push_back(kEncrypted);
+  options.set("include", include);
+  return options;
 }
 
-void add_reasoning(const WireCall& call, Head& head) {
-  Json reasoning = Json::object();
-  const std::string& effort = call.request.reasoning;
-  const std::vector<std::string>& known = call.profile.efforts;
-  const bool unknown =
-      !effort.empty() && !known.empty() && std::ranges::find(known, effort) == known.end();
-  if (unknown) {
-    head.note("the effort " + effort, "it has no such effort");
-  } else if (!effort.empty()) {
-    reasoning.set("effort", effort);
+void add_sampling(const ModelRequest& request, RequestHead& head, Notes& notes) {
+  if (request.max_output_tokens > 0 && notes.takes("max_output_tokens"))
+    head.add("max_output_tokens", request.max_output_tokens);
+  if (request.temperature && notes.takes("temperature"))
+    head.add("temperature", *request.temperature);
+  if (request.top_p && notes.takes("top_p")) head.add("top_p", *request.top_p);
+  if (request.seed) notes.left_out("seed", "this API has none");
+  if (!request.stop.empty()) notes.left_out("stop", "this API has none");
+}
+
+void add_reasoning(const WireCall& call, RequestHead& head, Notes& notes) {
+  const std::string& wanted = call.request.reasoning;
+  if (call.profile.drops("reasoning")) {
+    if (!wanted.empty()) notes.left_out("the effort " + wanted, "it does not take one");
+    return;
   }
+  Json reasoning = Json::object();
+  const std::string_view effort = nearest_effort(call.profile, wanted);
+  if (!effort.empty()) reasoning.set("effort", effort);
+  if (effort != wanted)
+    notes.left_out("the effort " + wanted,
+                   effort.empty() ? "it has none like it" : "it takes " + std::string(effort));
   const bool thinks = call.profile.reasoning && effort != "none";
   if (thinks && !has_quirk(call, "no_reasoning_summary")) reasoning.set("summary", "auto");
-  if (!call.profile.drops("reasoning")) {
-    head.add_merged("reasoning", std::move(reasoning));
-  } else if (!effort.empty()) {
-    head.note("reasoning", "it does not take it");
-  }
-  if (call.profile.reasoning && !has_quirk(call, "no_encrypted_content"))
-    head.add_included("include", kEncrypted);
+  head.add_object("reasoning", std::move(reasoning));
 }
 
 std::string legal_name(std::string_view name) {
@@ -131,50 +78,40 @@ std::string legal_name(std::string_view name) {
   return legal.empty() ? "answer" : legal;
 }
 
-void add_output(const WireCall& call, Head& head) {
+void add_output(const WireCall& call, RequestHead& head) {
   const OutputFormat* output = call.request.output.get();
   if (!output) return;
-  head.add_merged("text", Json::object({{"format", Json::object({{"type", "json_schema"},
+  head.add_object("text", Json::object({{"format", Json::object({{"type", "json_schema"},
                                                                  {"name", legal_name(output->name)},
                                                                  {"schema", output->schema},
                                                                  {"strict", output->strict}})}}));
 }
 
-void add_tool_choice(const WireCall& call, Head& head) {
+void add_tool_choice(const WireCall& call, RequestHead& head) {
   const ModelRequest& request = call.request;
   if (!call.tools || call.tools->empty()) return;
-  if (!call.profile.parallel_tools && head.takes_silently("parallel_tool_calls"))
-    head.add("parallel_tool_calls", false);
-  if (request.tool_choice == ToolChoice::automatic || !head.takes("tool_choice")) return;
+  if (!call.profile.parallel_tools) head.add("parallel_tool_calls", false);
+  if (request.tool_choice == ToolChoice::automatic) return;
   if (request.tool_choice == ToolChoice::none) {
     head.add("tool_choice", "none");
   } else if (request.tool.empty()) {
     head.add("tool_choice", "required");
   } else {
-    head.add("tool_choice", Json::object({{"type", "function"}, {"name", request.tool}}));
+    head.add("tool_choice",
+             Json::object({{"type", "function"}, {"name", wire_tool_name(request.tool)}}));
   }
 }
 
-// The thread of a run, so that a provider's cache finds its way back.
-std::string thread_value(const WireCall& call) {
-  const std::string& salt = call.provider.thread_salt;
-  if (salt.empty() || call.request.thread.empty()) return call.request.thread;
-  Sha256 hash;
-  hash.update_field(salt);
-  hash.update_field(call.request.thread);
-  return hash.finish().hex();
-}
-
-void add_caching(const WireCall& call, Head& head) {
+void add_caching(const WireCall& call, RequestHead& head) {
   const std::string& field = call.provider.thread_field;
-  if (!field.empty() && !call.request.thread.empty() && head.takes_silently(field))
-    head.add(field, thread_value(call));
+  if (!field.empty() && !call.request.thread.empty() && !call.profile.drops(field))
+    head.add(field, wire_thread(call));
   const std::string& ttl = call.provider.cache_ttl;
   if (ttl.empty() || call.request.cache_policy.protect_prefix == false) return;
   if (ttl == "24h" || ttl == "in_memory") {
-    if (head.takes_silently("prompt_cache_retention")) head.add("prompt_cache_retention", ttl);
-  } else if (head.takes_silently("prompt_cache_options")) {
-    head.add("prompt_cache_options", Json::object({{"ttl", ttl}}));
+    if (!call.profile.drops("prompt_cache_retention")) head.add("prompt_cache_retention", ttl);
+  } else if (!call.profile.drops("prompt_cache_options")) {
+    head.add_object("prompt_cache_options", Json::object({{"ttl", ttl}}));
   }
 }
 
@@ -192,7 +129,7 @@ std::vector<const ToolCall*> known_calls(const Transcript& transcript, std::size
   return {};
 }
 
-void add_input(const WireCall& call, Head& head, EncodedCall& out) {
+void add_input(const WireCall& call, EncodedCall& out) {
   const WireProfile profile = wire_profile(call);
   const std::uint64_t key = profile.key();
   const auto encode = [&](const Message& message) { return encode_message(message, profile); };
@@ -201,8 +138,6 @@ void add_input(const WireCall& call, Head& head, EncodedCall& out) {
   const std::size_t covered = chained ? call.request.previous_messages : 0;
   std::vector<const ToolCall*> calls;
   if (chained) calls = known_calls(transcript, covered);
-  head.text() += R"("input":[)";
-  head.flush();
   std::string_view separator;
   bool reasoning_lost = false;
   bool media_lost = false;
@@ -243,10 +178,6 @@ std::string path_of(const WireCall& call) {
 
 }  // namespace
 
-bool has_quirk(const WireCall& call, std::string_view quirk) noexcept {
-  return call.profile.has_quirk(quirk) || call.provider.has_quirk(quirk);
-}
-
 bool is_stored(const WireCall& call) noexcept {
   for (const Json* options : {&call.request.provider_options, &call.provider.options}) {
     if ((*options)["store"].is_bool()) return (*options)["store"].as_bool();
@@ -259,7 +190,7 @@ std::string encode_tools(const ToolSpecs& tools) {
   for (const std::shared_ptr<const ToolSpec>& tool : tools) {
     if (out.size() > 1) out += ',';
     out += R"({"type":"function","name":)";
-    print_json_string(tool->name, out);
+    print_json_string(wire_tool_name(tool->name), out);
     if (!tool->description.empty()) {
       out += R"(,"description":)";
       print_json_string(tool->description, out);
@@ -280,26 +211,26 @@ Result<EncodedCall> encode(const WireCall& call) {
   EncodedCall out;
   out.path = path_of(call);
   const ModelRequest& request = call.request;
-  Head head(call, out);
-  if (head.takes_silently("model")) head.add("model", call.profile.name);
+  Notes notes(call, out.notes);
+  RequestHead head(out.body, options_of(call, out.notes));
+  head.add("model", call.profile.name);
   if (call.stream) head.add("stream", true);
-  if (head.takes_silently("store")) head.add("store", is_stored(call));
-  add_reasoning(call, head);
-  add_sampling(request, head);
+  if (!call.profile.drops("store")) head.add("store", is_stored(call));
+  add_reasoning(call, head, notes);
+  add_sampling(request, head, notes);
   add_output(call, head);
   add_caching(call, head);
-  if (request.metadata.is_object() && !request.metadata.empty() && head.takes("metadata"))
+  if (request.metadata.is_object() && !request.metadata.empty() && notes.takes("metadata"))
     head.add("metadata", request.metadata);
   add_tool_choice(call, head);
   // They are not inherited from a response before, so they are always sent.
-  if (request.system && !request.system->empty() && head.takes_silently("instructions"))
-    head.add("instructions", *request.system);
-  head.add_options();
+  if (request.system && !request.system->empty()) head.add("instructions", *request.system);
   if (is_chained(call)) head.add("previous_response_id", request.previous_response);
-  head.add_tools();
-  add_input(call, head, out);
+  head.add_tools(call.tools ? std::string_view(*call.tools) : std::string_view(), "");
+  head.open_list("input");
+  add_input(call, out);
   if (!call.provider.thread_header.empty() && !request.thread.empty())
-    out.headers.push_back({call.provider.thread_header, thread_value(call)});
+    out.headers.push_back({call.provider.thread_header, wire_thread(call)});
   return out;
 }
 

@@ -1,14 +1,14 @@
 #include <algorithm>
 
 #include "model/openai_responses/wire.h"
-#include "tug/core/base64.h"
+#include "model/wire_media.h"
+#include "model/wire_words.h"
 
 namespace tug::responses {
 namespace {
 
-// Bits of WireProfile::flags.
-constexpr std::uint32_t kStored = 1;
-constexpr std::uint32_t kFiles = 2;
+// A bit of WireProfile::flags, beside those of wire_media.h.
+constexpr std::uint32_t kStored = 8;
 
 bool is_native(const ReasoningPart& part, const WireProfile& profile) noexcept {
   if (part.provider != profile.provider || !profile.reasoning || !part.opaque.is_object())
@@ -18,25 +18,9 @@ bool is_native(const ReasoningPart& part, const WireProfile& profile) noexcept {
          (profile.flags & kStored) != 0;
 }
 
-enum class MediaForm { image, file, text, none };
-
-MediaForm form_of(const MediaPart& media, const WireProfile& profile) noexcept {
-  const std::string_view mime = media.mime;
-  const bool there = media.bytes || !media.url.empty();
-  if (mime.starts_with("image/"))
-    return profile.images && there ? MediaForm::image : MediaForm::none;
-  if (mime == "application/pdf")
-    return (profile.flags & kFiles) != 0 && there ? MediaForm::file : MediaForm::none;
-  const bool text = mime.starts_with("text/") || mime == "application/json";
-  return text && media.bytes ? MediaForm::text : MediaForm::none;
-}
-
-// What stands in the place of something that cannot be sent.
-std::string instead_of(const MediaPart& media) {
-  std::string line = "[" + (media.mime.empty() ? std::string("a file") : media.mime);
-  if (!media.name.empty()) line += " " + media.name;
-  if (media.bytes) line += ", " + std::to_string(media.bytes->size()) + " bytes";
-  return line + ": not shown, this model cannot take it]";
+bool is_sent(const WireMedia& media, const WireProfile& profile) noexcept {
+  const bool known = media.kind == MediaKind::image || media.kind == MediaKind::document;
+  return known && (!media.base64.empty() || !media.url.empty()) && takes(profile, media);
 }
 
 // Items or content parts, with commas between.
@@ -61,44 +45,24 @@ void add_text_part(std::string_view text, std::string& out) {
   out += '}';
 }
 
-void add_data_url(const MediaPart& media, std::string& out) {
-  print_json_string("data:" + media.mime + ";base64,", out);
-  out.pop_back();  // its closing quote
-  out += to_base64(*media.bytes);
-  out += '"';
-}
-
-void add_media_part(const MediaPart& media, const WireProfile& profile, std::string& out) {
-  switch (form_of(media, profile)) {
-    case MediaForm::image:
-      out += R"({"type":"input_image","detail":"auto","image_url":)";
-      if (media.bytes) {
-        add_data_url(media, out);
-      } else {
-        print_json_string(media.url, out);
-      }
-      out += '}';
-      return;
-    case MediaForm::file:
-      out += R"({"type":"input_file",)";
-      if (media.bytes) {
-        out += R"("filename":)";
-        print_json_string(media.name.empty() ? "file.pdf" : media.name, out);
-        out += R"(,"file_data":)";
-        add_data_url(media, out);
-      } else {
-        out += R"("file_url":)";
-        print_json_string(media.url, out);
-      }
-      out += '}';
-      return;
-    case MediaForm::text:
-      add_text_part(*media.bytes, out);
-      return;
-    case MediaForm::none:
-      add_text_part(instead_of(media), out);
-      return;
+void add_media_part(const MediaPart& part, const WireProfile& profile, std::string& out) {
+  const WireMedia media = wire_media(part);
+  if (!media.text.empty()) return add_text_part(media.text, out);
+  if (!is_sent(media, profile)) return add_text_part(media_line(part), out);
+  const bool image = media.kind == MediaKind::image;
+  std::string address = media.url;
+  if (address.empty()) address = "data:" + media.mime + ";base64," + media.base64;
+  if (image) {
+    out += R"({"type":"input_image","detail":"auto","image_url":)";
+  } else if (media.url.empty()) {
+    out += R"({"type":"input_file","filename":)";
+    print_json_string(part.name.empty() ? "file.pdf" : part.name, out);
+    out += R"(,"file_data":)";
+  } else {
+    out += R"({"type":"input_file","file_url":)";
   }
+  print_json_string(address, out);
+  out += '}';
 }
 
 std::string encode_spoken(const Message& message, std::string_view role,
@@ -142,7 +106,7 @@ void add_call(const ToolCall& call, const Json* beside, std::string& out) {
   out += R"({"type":"function_call","call_id":")";
   out += wire_id(call.id);
   out += R"(","name":)";
-  print_json_string(call.tool, out);
+  print_json_string(wire_tool_name(call.tool), out);
   out += R"(,"arguments":)";
   print_json_string(call.arguments, out);
   add_beside(beside, "function_call", out);
@@ -229,15 +193,12 @@ void add_result(const ToolResult& result, std::string_view id, std::string& out)
 }  // namespace
 
 WireProfile wire_profile(const WireCall& call) {
-  const auto takes = [&](Modality modality) {
-    return std::ranges::find(call.profile.input, modality) != call.profile.input.end();
-  };
   WireProfile profile{.api = Api::openai_responses,
                       .provider = call.provider.name,
                       .reasoning = call.profile.reasoning && !call.request.drop_reasoning,
-                      .images = call.profile.vision || takes(Modality::image)};
+                      .images = takes_images(call.profile),
+                      .flags = media_flags(call.profile)};
   if (is_stored(call)) profile.flags |= kStored;
-  if (takes(Modality::document)) profile.flags |= kFiles;
   return profile;
 }
 
@@ -274,10 +235,12 @@ bool loses_reasoning(const Message& message, const WireProfile& profile) noexcep
   });
 }
 
-bool loses_media(const Message& message, const WireProfile& profile) noexcept {
+bool loses_media(const Message& message, const WireProfile& profile) {
   return std::ranges::any_of(message.parts(), [&](const Part& part) {
     const auto* media = std::get_if<MediaPart>(&part);
-    return media && form_of(*media, profile) == MediaForm::none;
+    if (!media) return false;
+    const WireMedia sent = wire_media(*media);
+    return sent.text.empty() && !is_sent(sent, profile);
   });
 }
 

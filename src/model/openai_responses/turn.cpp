@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "model/openai_responses/wire.h"
+#include "model/wire_words.h"
 
 namespace tug::responses {
 namespace {
@@ -20,7 +21,8 @@ Json beside(const Json& item, std::initializer_list<std::string_view> in_part) {
   return rest;
 }
 
-void add_parts(const Json& item, const std::string& provider, std::vector<Part>& parts) {
+void add_parts(const WireCall& asked, const Json& item, std::vector<Part>& parts) {
+  const std::string& provider = asked.provider.name;
   const std::string_view type = item["type"].as_string();
   const auto mark = [&](std::initializer_list<std::string_view> in_part) {
     Json rest = beside(item, in_part);
@@ -34,7 +36,7 @@ void add_parts(const Json& item, const std::string& provider, std::vector<Part>&
   } else if (type == "function_call") {
     mark({"call_id", "name", "arguments"});
     parts.emplace_back(ToolCall{.provider_id = std::string(item["call_id"].as_string()),
-                                .tool = std::string(item["name"].as_string()),
+                                .tool = tool_named(asked.request, item["name"].as_string()),
                                 .arguments = arguments_of(item)});
   } else if (type == "reasoning") {
     parts.emplace_back(ReasoningPart{text_of_reasoning(item), provider, item, false});
@@ -108,7 +110,7 @@ Usage usage_of(const Json& usage) {
 
 ModelTurn turn_of(const WireCall& call, const Json& response, const std::vector<Json>& items) {
   std::vector<Part> parts;
-  for (const Json& item : items) add_parts(item, call.provider.name, parts);
+  for (const Json& item : items) add_parts(call, item, parts);
   ModelTurn turn;
   turn.message = Message::make(Role::assistant, std::move(parts));
   turn.finish = finish_of(response, items);

@@ -20,8 +20,6 @@
 
 namespace tug::responses {
 
-bool has_quirk(const WireCall& call, std::string_view quirk) noexcept;
-
 // --- requests
 
 // The provider keeps its answers: items may be named by their ids.
@@ -37,7 +35,7 @@ std::string encode_results(const Message& message, const std::vector<const ToolC
 // Some of its reasoning is sent as text, or not at all.
 bool loses_reasoning(const Message& message, const WireProfile& profile) noexcept;
 // Some of its pictures or files are sent as a line of text.
-bool loses_media(const Message& message, const WireProfile& profile) noexcept;
+bool loses_media(const Message& message, const WireProfile& profile);
 
 std::string encode_tools(const ToolSpecs& tools);
 Result<EncodedCall> encode(const WireCall& call);
