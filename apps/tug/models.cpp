@@ -138,6 +138,25 @@ Failure not_a_model(const Listed& all, const std::string& name) {
               near.empty() ? "`tug models` lists them" : "did you mean " + near + "?");
 }
 
+// What most models have none of.
+bool may_be_missing(std::string_view field) {
+  return field == "price.tiers" || field == "price.cache_write_1h" || field == "drop_params" ||
+         field == "quirks" || field == "api";
+}
+
+std::vector<CatalogueField> fields_of(const Listed& all, std::string_view provider,
+                                      std::string_view name) {
+  std::vector<CatalogueField> fields = all.catalogue->explain(provider, name);
+  for (CatalogueField& field : fields) {
+    if (field.field != "api" || !field.layer.empty()) continue;
+    for (const ProviderConfig& each : all.providers) {
+      if (each.name == provider)
+        field = {"api", std::string(name_of(each.api)), "the provider", "", ""};
+    }
+  }
+  return fields;
+}
+
 int show(const Options& options, const ConfigFlags& flags, const std::string& given) {
   auto all = listed(options, flags);
   if (!all) return report(options, all.error(), unusable);
@@ -149,7 +168,7 @@ int show(const Options& options, const ConfigFlags& flags, const std::string& gi
   if (!known || provider.size() + 1 >= given.size())
     return report(options, not_a_model(*all, given).error(), unusable);
   const std::string name(split_effort(std::string_view(given).substr(provider.size() + 1)).name);
-  const auto fields = all->catalogue->explain(provider, name);
+  const auto fields = fields_of(*all, provider, name);
   const std::string missing = missing_key(all->providers, provider);
   if (options.json()) {
     Json rows = Json::array();
@@ -168,6 +187,7 @@ int show(const Options& options, const ConfigFlags& flags, const std::string& gi
   }
   std::vector<std::vector<std::string>> rows = {{"FIELD", "VALUE", "FROM", "AS OF", "SOURCE"}};
   for (const CatalogueField& field : fields) {
+    if (field.layer.empty() && may_be_missing(field.field)) continue;
     rows.push_back({field.field, terminal_text(field.value), terminal_text(field.layer),
                     terminal_text(field.as_of), terminal_text(field.source)});
   }

@@ -246,6 +246,7 @@ TEST_F(Providers, ShowNamesTheSourceOfEveryField) {
   EXPECT_TRUE(has(field(kSonnet, "caps"), "tools from " + config));
   EXPECT_TRUE(has(field("anthropic:claude-sonnet-5-5:high", "price.tiers"), "200000"));
   EXPECT_EQ(field("vllm/qwen", "context"), "nothing from nobody");
+  EXPECT_EQ(field("vllm/qwen", "api"), "openai-chat from the provider");
   const Ran unknown = tug({"models", "show", "vllm/qwen"});
   EXPECT_TRUE(has(unknown.out, "unknown"));
   EXPECT_TRUE(has(unknown.err, "32768 tokens are assumed"));
