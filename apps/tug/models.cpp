@@ -157,14 +157,18 @@ std::vector<CatalogueField> fields_of(const Listed& all, std::string_view provid
   return fields;
 }
 
+// It can be asked, or somebody has written about its models.
+bool is_known(const Listed& all, std::string_view provider) {
+  const auto same = [&](const std::string& name) { return name == provider; };
+  return provider == "script" || std::ranges::any_of(all.providers, same, &ProviderConfig::name) ||
+         std::ranges::any_of(all.catalogue->all(), same, &ModelProfile::provider);
+}
+
 int show(const Options& options, const ConfigFlags& flags, const std::string& given) {
   auto all = listed(options, flags);
   if (!all) return report(options, all.error(), unusable);
   const std::string provider(provider_of(given));
-  const bool known = provider == "offline" || provider == "script" ||
-                     std::ranges::any_of(all->providers, [&](const ProviderConfig& each) {
-                       return each.name == provider;
-                     });
+  const bool known = is_known(*all, provider);
   if (!known || provider.size() + 1 >= given.size())
     return report(options, not_a_model(*all, given).error(), unusable);
   const std::string name(split_effort(std::string_view(given).substr(provider.size() + 1)).name);

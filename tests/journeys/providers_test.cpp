@@ -255,6 +255,7 @@ TEST_F(Providers, ShowNamesTheSourceOfEveryField) {
   EXPECT_TRUE(has(bare.err, "did you mean anthropic/claude-opus-5?"));
   EXPECT_EQ(tug({"models", "show", "antropic/claude-opus-5"}).exit, 2);
   EXPECT_EQ(tug({"models", "show"}).exit, 2);
+  EXPECT_EQ(field("moonshotai/kimi-k3", "price.in"), "3 from built in") << "it needs a table";
 }
 
 TEST_F(Providers, UpdateWritesAListAboveWhatIsBuiltIn) {
