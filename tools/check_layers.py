@@ -32,7 +32,7 @@ def main():
     for root in (top / "include/tug", top / "src"):
         for path in sorted(root.rglob("*.[hc]*")):
             area = area_of(path, root)
-            if path.stem.endswith("_test") or path.name == "testing.h":
+            if path.stem.endswith(("_test", "_testing")) or path.name == "testing.h":
                 continue
             if area not in RANK:
                 if path.parent != root:

@@ -1,5 +1,7 @@
 #include "session.h"
 
+#include "learned_windows.h"
+
 #include <unistd.h>
 
 #include <charconv>
@@ -16,6 +18,7 @@
 #include "tug/io/engine.h"
 #include "tug/io/workspace.h"
 #include "tug/store/record_stores.h"
+#include "tug/store/response_cache.h"
 #include "tug/tools/file_tools.h"
 
 namespace tug::cli {
@@ -202,6 +205,23 @@ Result<std::shared_ptr<RecordStore>> open_journal(const Options& options, const 
   return std::shared_ptr<RecordStore>(std::move(store));
 }
 
+// [cache]
+Result<void> set_cache(HarnessOptions& made, const Session& session, const Options& options) {
+  const CacheSettings& cache = session.cache;
+  made.settings.cache_policy.protect_prefix = cache.protect_prefix;
+  made.cache_ttl = cache.ttl;
+  if (cache.responses == CacheSettings::Responses::off) return {};
+  made.settings.cache_policy.responses = true;
+  if (cache.responses == CacheSettings::Responses::memory || !session.kept) {
+    made.response_cache = make_memory_response_cache();
+    return {};
+  }
+  TUG_TRY(folder, state_folder(options));
+  TUG_TRY(opened, open_response_cache(folder + "/responses.db"));
+  made.response_cache = opened;
+  return {};
+}
+
 }  // namespace
 
 Result<std::shared_ptr<RecordStore>> find_journal(const Options& options) {
@@ -280,6 +300,12 @@ Result<Session> open_session(const Options& options, const RunFlags& flags,
                       .engine = session.engine,
                       .store = session.store,
                       .models = session.models};
+  TUG_TRY(cached, set_cache(made, session, options));
+  if (session.kept) {
+    TUG_TRY(folder, state_folder(options));
+    remember_windows(*session.models, folder);
+    session.options.observers.push_back(make_window_keeper(folder));
+  }
   // Commands run where the tools look, however the folder was named: a hook that is a relative path
   // must not be looked for in another one.
   made.root = made.cwd = session.root = workspace->root();

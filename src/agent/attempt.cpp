@@ -11,6 +11,7 @@
 #include "tug/journal/journal.h"
 #include "tug/model/delta_filter.h"
 #include "tug/model/faults.h"
+#include "tug/model/models.h"
 #include "tug/model/rate_limiter.h"
 
 namespace tug {
@@ -42,6 +43,34 @@ std::int64_t output_tokens(const LiveRun& run, const ModelRequest& request,
   }
   if (tokens == 0) tokens = profile.max_output_tokens;
   return tokens > 0 ? tokens : kDefaultOutputTokens;
+}
+
+// What nobody knows an overflow may have taught.
+std::int64_t window_tokens(const LiveRun& run, const AskedModel& asked) {
+  const Models* models = run.ctx.services().get<Models>();
+  const std::int64_t learned = models ? models->learned_window(asked.id) : 0;
+  if (learned > 0) return learned;
+  const std::int64_t known = asked.model->profile().context_tokens;
+  return known > 0 ? known : kAssumedContextTokens;
+}
+
+// The provider has told how much it takes.
+void learn_window(LiveRun& run, const AskedModel& asked, const Error& error) {
+  const Overflow* overflow = error.detail_if<Overflow>();
+  if (!overflow || overflow->window <= 0) return;
+  if (overflow->window == window_tokens(run, asked)) return;
+  if (Models* models = run.ctx.services().get<Models>()) {
+    models->learn_window(asked.id, overflow->window);
+  }
+  const ContextWindow& window = run.state.window;
+  record(run, Kind::context_window,
+         payload::WindowData{.model = asked.id,
+                             .max_tokens = overflow->window,
+                             .reserved_output_tokens = window.reserved_output_tokens,
+                             .prompt_tokens = overflow->prompt_tokens > 0 ? overflow->prompt_tokens
+                                                                          : window.prompt_tokens,
+                             .source = "learned",
+                             .owners = {}});
 }
 
 ContextWindow window_of(const LiveRun& run, const AskedModel& asked, const ModelRequest& request) {
@@ -343,6 +372,7 @@ void record_failure(LiveRun& run, const Error& error) {
 void record_failure(LiveRun& run, const AskedModel& asked, const Error& error,
                     const Received& received) {
   tell_line(run, asked, error);
+  learn_window(run, asked, error);
   if (!may_be_billed(error, received)) return record_failure(run, error);
   Usage usage = received.usage;
   if (usage.input_tokens == 0) usage.input_tokens = run.state.window.prompt_tokens;

@@ -6,6 +6,7 @@
 #include "model/dialect.h"
 #include "tug/core/loop.h"
 #include "tug/core/utf8.h"
+#include "tug/core/window.h"
 #include "tug/io/sse.h"
 #include "tug/model/provider.h"
 
@@ -151,6 +152,7 @@ class HttpStream final : public ModelStream {
     HttpRequest request;
     request.url = provider.base_url + encoded.path;
     request.body = std::move(encoded.body);
+    prompt_tokens_ = estimate_tokens(request.body.size());
     request.headers = std::move(encoded.headers);
     request.headers.push_back({"Content-Type", "application/json"});
     if (!key_->empty()) {
@@ -306,7 +308,7 @@ class HttpStream final : public ModelStream {
             .model = shared_->profile.name,
             .key = key_.get(),
             .key_env = shared_->provider.key_env,
-            .prompt_tokens = estimate_prompt_,
+            .prompt_tokens = prompt_tokens_,
             .context_tokens = shared_->profile.context_tokens};
   }
 
@@ -316,7 +318,7 @@ class HttpStream final : public ModelStream {
   const Until until_;
   const WireCall call_;
   std::vector<std::string> notes_;
-  std::int64_t estimate_prompt_ = 0;
+  std::int64_t prompt_tokens_ = 0;
   Loop* loop_ = nullptr;
   std::unique_ptr<HttpResponse> response_;
   std::unique_ptr<Decoder> decoder_;

@@ -25,6 +25,7 @@ class Overridden final : public Model {
   const ModelProfile& profile() const noexcept override { return profile_; }
   Json reserve(const ModelRequest& request) const override { return model_->reserve(request); }
   std::string identity() const override { return model_->identity(); }
+  RateLimit rate_limit() const override { return model_->rate_limit(); }
   std::unique_ptr<ModelStream> ask(ModelRequest request, Until until) override {
     return model_->ask(std::move(request), std::move(until));
   }
@@ -42,6 +43,7 @@ class WithEffort final : public Model {
   const ModelProfile& profile() const noexcept override { return model_->profile(); }
   Json reserve(const ModelRequest& request) const override { return model_->reserve(request); }
   std::string identity() const override { return model_->identity() + ":" + effort_; }
+  RateLimit rate_limit() const override { return model_->rate_limit(); }
   std::unique_ptr<ModelStream> ask(ModelRequest request, Until until) override {
     if (request.reasoning.empty()) request.reasoning = effort_;
     return model_->ask(std::move(request), std::move(until));
@@ -188,6 +190,17 @@ class Registry final : public Models {
     return keep(id, std::move(model));
   }
 
+  void learn_window(std::string_view id, std::int64_t tokens) override {
+    const std::scoped_lock hold(lock_);
+    learned_.insert_or_assign(std::string(id), tokens);
+  }
+  std::int64_t learned_window(std::string_view id) const override {
+    const std::scoped_lock hold(lock_);
+    const auto found = learned_.find(id);
+    return found == learned_.end() ? 0 : found->second;
+  }
+
+ private:
   // With the lock held.
   ModelPtr keep(std::string_view id, ModelPtr model) {
     ModelProfile profile = model->profile();
@@ -243,6 +256,7 @@ class Registry final : public Models {
   mutable std::mutex lock_;
   std::map<std::string, std::shared_ptr<const ModelFactory>, std::less<>> factories_;
   std::map<std::string, ModelPtr, std::less<>> added_;
+  std::map<std::string, std::int64_t, std::less<>> learned_;
   std::map<std::string, ModelPtr, std::less<>> made_;  // what `find` has answered
   std::vector<ModelOverride> rows_;
   std::string default_;

@@ -86,6 +86,9 @@ class Models {
   virtual std::string default_model() const = 0;  // empty when there is none
   virtual Result<Resolved> resolve(const ModelChoice& choice) = 0;
   virtual std::vector<std::string> providers() const = 0;  // sorted
+  // What an overflow taught about a model's window; 0 when nothing did.
+  virtual void learn_window(std::string_view id, std::int64_t tokens) = 0;
+  virtual std::int64_t learned_window(std::string_view id) const = 0;
 };
 
 // With the providers that are built in: `script` and `offline`.
