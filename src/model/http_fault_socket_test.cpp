@@ -101,7 +101,8 @@ TEST_F(HttpSocketFault, Row44AKeptConnectionThatTheServerClosedIsReplacedUnseen)
   mock_->reply({.text = "one"});
   mock_->reply({.fault = MockFault::refuse_connection});  // what waits is closed
   mock_->reply({.text = "two"});
-  EXPECT_EQ(ask(Api::openai_chat).text, "one");
+  const ModelPtr model = mock_model(*mock_, Api::openai_chat, client_);
+  EXPECT_EQ(ask_model(*engine_, *model, {}, false).text, "one");  // whole: its connection is kept
   settle();
   const Answered answered = ask(Api::openai_chat);
   EXPECT_EQ(answered.text, "two") << answered.fault();
