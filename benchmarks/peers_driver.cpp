@@ -83,6 +83,12 @@ class Bench {
     tug::AgentConfig sub;
     sub.model = "mock/turns-1-lat-100";
     sub.tools = std::vector<std::string>{"add"};
+    // The server sends more arguments than this one, for the peers that want others.
+    sub.input_schema = tug::Json::object(
+        {{"type", "object"},
+         {"properties", tug::Json::object({{"input", tug::Json::object({{"type", "string"}})}})},
+         {"required", tug::Json::array({"input"})}});
+    sub.prompt = [](const tug::Json& args) { return std::string(args["input"].as_string()); };
     harness_.agent("sub", "Run a subagent", sub);
   }
 

@@ -138,18 +138,41 @@ Failure not_a_model(const Listed& all, const std::string& name) {
               near.empty() ? "`tug models` lists them" : "did you mean " + near + "?");
 }
 
+// What most models have none of.
+bool may_be_missing(std::string_view field) {
+  return field == "price.tiers" || field == "price.cache_write_1h" || field == "drop_params" ||
+         field == "quirks" || field == "api";
+}
+
+std::vector<CatalogueField> fields_of(const Listed& all, std::string_view provider,
+                                      std::string_view name) {
+  std::vector<CatalogueField> fields = all.catalogue->explain(provider, name);
+  for (CatalogueField& field : fields) {
+    if (field.field != "api" || !field.layer.empty()) continue;
+    for (const ProviderConfig& each : all.providers) {
+      if (each.name == provider)
+        field = {"api", std::string(name_of(each.api)), "the provider", "", ""};
+    }
+  }
+  return fields;
+}
+
+// It can be asked, or somebody has written about its models.
+bool is_known(const Listed& all, std::string_view provider) {
+  const auto same = [&](const std::string& name) { return name == provider; };
+  return provider == "script" || std::ranges::any_of(all.providers, same, &ProviderConfig::name) ||
+         std::ranges::any_of(all.catalogue->all(), same, &ModelProfile::provider);
+}
+
 int show(const Options& options, const ConfigFlags& flags, const std::string& given) {
   auto all = listed(options, flags);
   if (!all) return report(options, all.error(), unusable);
   const std::string provider(provider_of(given));
-  const bool known = provider == "offline" || provider == "script" ||
-                     std::ranges::any_of(all->providers, [&](const ProviderConfig& each) {
-                       return each.name == provider;
-                     });
+  const bool known = is_known(*all, provider);
   if (!known || provider.size() + 1 >= given.size())
     return report(options, not_a_model(*all, given).error(), unusable);
   const std::string name(split_effort(std::string_view(given).substr(provider.size() + 1)).name);
-  const auto fields = all->catalogue->explain(provider, name);
+  const auto fields = fields_of(*all, provider, name);
   const std::string missing = missing_key(all->providers, provider);
   if (options.json()) {
     Json rows = Json::array();
@@ -168,6 +191,7 @@ int show(const Options& options, const ConfigFlags& flags, const std::string& gi
   }
   std::vector<std::vector<std::string>> rows = {{"FIELD", "VALUE", "FROM", "AS OF", "SOURCE"}};
   for (const CatalogueField& field : fields) {
+    if (field.layer.empty() && may_be_missing(field.field)) continue;
     rows.push_back({field.field, terminal_text(field.value), terminal_text(field.layer),
                     terminal_text(field.as_of), terminal_text(field.source)});
   }

@@ -88,9 +88,9 @@ TEST(KeptAnswers, RequestsThatAreAlikeAtOnceAreMadeOnce) {
   slow.delay = std::chrono::seconds(1);
   mocked.provider->reply(slow);
   Cached cached(mocked);
-  std::vector<Run> runs;
+  std::vector<tug::Run> runs;
   for (int i = 0; i < 20; ++i) runs.push_back(cached.rig->harness->start("go"));
-  for (Run& run : runs) EXPECT_EQ(run.wait().text, "once");
+  for (tug::Run& run : runs) EXPECT_EQ(run.wait().text, "once");
   EXPECT_EQ(mocked.provider->requests().size(), 1u);
 }
 
@@ -101,10 +101,10 @@ TEST(KeptAnswers, ALeaderThatFailsLetsTheOthersTry) {
   mocked.provider->reply(slow);
   mocked.provider->reply(says("second try"));
   Cached cached(mocked);
-  std::vector<Run> runs;
+  std::vector<tug::Run> runs;
   for (int i = 0; i < 3; ++i) runs.push_back(cached.rig->harness->start("go"));
   int good = 0;
-  for (Run& run : runs) good += run.wait().text == "second try";
+  for (tug::Run& run : runs) good += run.wait().text == "second try";
   EXPECT_EQ(good, 2);
   EXPECT_EQ(mocked.provider->requests().size(), 2u);
 }

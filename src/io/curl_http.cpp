@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "io/curl_loop.h"
+#include "tug/core/digest.h"
 #include "tug/core/task.h"
 #include "tug/io/http.h"
 
@@ -12,9 +13,8 @@ constexpr std::size_t kMaxHeaderBytes = 64 << 10;
 // What may wait for its reader before the sender is stopped.
 constexpr std::size_t kMostUnread = 256 << 10;
 constexpr long kReadBuffer = 16 << 10;
-constexpr std::size_t kSmallBody = 64 << 10;
-constexpr long kSmallSendBuffer = 16 << 10;
-constexpr long kLargeSendBuffer = 256 << 10;
+constexpr std::size_t kSmallBody = 16 << 10;
+constexpr long kSendBuffer = 256 << 10;
 // A body that expands so much more than anything people write is made to.
 constexpr std::size_t kSuspiciousBytes = 8 << 20;
 constexpr std::size_t kMostExpansion = 200;
@@ -48,19 +48,6 @@ std::string seconds_text(Duration time) {
   return text + " s";
 }
 
-class HeaderList {
- public:
-  HeaderList() = default;
-  HeaderList(const HeaderList&) = delete;
-  HeaderList& operator=(const HeaderList&) = delete;
-  ~HeaderList() { curl_slist_free_all(list_); }
-  void add(const char* line) { list_ = curl_slist_append(list_, line); }
-  curl_slist* get() const noexcept { return list_; }
-
- private:
-  curl_slist* list_ = nullptr;
-};
-
 // One request and its answer, from the moment it is sent until its reader drops it.
 class Exchange final : public CurlTransfer {
  public:
@@ -74,9 +61,13 @@ class Exchange final : public CurlTransfer {
   void begin(const HttpOptions& options, Instant now) {
     total_until_ = limit_from(now, request_.timeouts.total);
     head_until_ = limit_from(now, request_.timeouts.first_byte);
-    easy_ = loop_->handle();
-    set_up(options);
-    loop_->add(easy_, *this);
+    const std::uint64_t purpose = purpose_of(options);
+    auto handle = loop_->handle(purpose);
+    easy_ = handle->get();
+    if (handle->purpose == 0) set_up(*handle, options);
+    handle->purpose = purpose;
+    set_exchange(*handle);
+    loop_->add(std::move(handle), *this);
   }
 
   void on_done(CURLcode code) noexcept override {
@@ -130,7 +121,7 @@ class Exchange final : public CurlTransfer {
       std::string bytes = std::exchange(unread_, {});
       if (paused_ && loop_) {
         paused_ = false;
-        loop_->resume(easy_);
+        loop_->resume(*this);
       }
       return bytes;
     }
@@ -142,8 +133,22 @@ class Exchange final : public CurlTransfer {
   const std::vector<HttpHeader>& headers() const noexcept { return headers_; }
 
  private:
-  void set_up(const HttpOptions& options) {
-    CURL* easy = easy_;
+  // What of a request a handle is set up with once.
+  std::uint64_t purpose_of(const HttpOptions& options) const {
+    std::string all = request_.url + "\n" + request_.method + "\n" + options.proxy + "\n" +
+                      options.ca_file + "\n" + options.user_agent + "\n" +
+                      std::to_string(request_.timeouts.connect.count());
+    for (const HttpHeader& header : request_.headers) {
+      all += '\n';
+      all += header.name;
+      all += '\n';
+      all += header.value;
+    }
+    return fingerprint_of(all).low | 1;
+  }
+
+  void set_up(CurlHandle& handle, const HttpOptions& options) {
+    CURL* easy = handle.get();
     const auto set = [easy](CURLoption option, auto value) {
       curl_easy_setopt(easy, option, value);
     };
@@ -155,7 +160,8 @@ class Exchange final : public CurlTransfer {
     set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     set(CURLOPT_BUFFERSIZE, kReadBuffer);
     set(CURLOPT_ACCEPT_ENCODING, "");
-    set(CURLOPT_ERRORBUFFER, error_text_);
+    set(CURLOPT_CLOSESOCKETFUNCTION, &CurlLoop::on_close);
+    set(CURLOPT_CLOSESOCKETDATA, loop_);
     const bool secure = request_.url.starts_with("https:");
     set(CURLOPT_HTTP_VERSION,
         static_cast<long>(secure ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
@@ -169,47 +175,62 @@ class Exchange final : public CurlTransfer {
       set(CURLOPT_PROXY, options.proxy.c_str());
     }
     if (!options.ca_file.empty()) set(CURLOPT_CAINFO, options.ca_file.c_str());
-    set_headers(options);
-    set_method();
-    set(CURLOPT_HEADERFUNCTION, &Exchange::on_header);
-    set(CURLOPT_HEADERDATA, this);
-    set(CURLOPT_WRITEFUNCTION, &Exchange::on_bytes);
-    set(CURLOPT_WRITEDATA, this);
-  }
-
-  void set_headers(const HttpOptions& options) {
+    if (!options.user_agent.empty()) set(CURLOPT_USERAGENT, options.user_agent.c_str());
     std::string line;
     for (const HttpHeader& header : request_.headers) {
       line = header.name;
       line += header.value.empty() ? ";" : ": ";
       line += header.value;
-      header_list_.add(line.c_str());
+      handle.add_header(line.c_str());
     }
-    if (!options.user_agent.empty()) {
-      curl_easy_setopt(easy_, CURLOPT_USERAGENT, options.user_agent.c_str());
+    handle.add_header("Expect:");
+    set(CURLOPT_HTTPHEADER, handle.headers());
+    if (request_.method == "GET") {
+      set(CURLOPT_HTTPGET, 1L);
+    } else {
+      set(CURLOPT_POST, 1L);
+      if (request_.method != "POST") set(CURLOPT_CUSTOMREQUEST, request_.method.c_str());
     }
-    header_list_.add("Expect:");
-    curl_easy_setopt(easy_, CURLOPT_HTTPHEADER, header_list_.get());
+    set(CURLOPT_HEADERFUNCTION, &Exchange::on_header);
+    set(CURLOPT_WRITEFUNCTION, &Exchange::on_bytes);
+    set(CURLOPT_READFUNCTION, &Exchange::on_send);
+    set(CURLOPT_SEEKFUNCTION, &Exchange::on_seek);
+    set(CURLOPT_PREREQFUNCTION, &Exchange::on_request);
   }
 
-  void set_method() {
-    if (request_.method == "GET") {
-      curl_easy_setopt(easy_, CURLOPT_HTTPGET, 1L);
+  void set_exchange(CurlHandle& handle) {
+    const auto set = [this](CURLoption option, auto value) {
+      curl_easy_setopt(easy_, option, value);
+    };
+    set(CURLOPT_ERRORBUFFER, error_text_);
+    set(CURLOPT_HEADERDATA, this);
+    set(CURLOPT_WRITEDATA, this);
+    set(CURLOPT_PREREQDATA, this);
+    if (request_.method == "GET") return;
+    const std::size_t size = request_.body.size();
+    set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(size));
+    if (size <= kSmallBody) {
+      // Sent together with the head, in one call of the system instead of two.
+      joined_ = request_.body.joined();
+      set(CURLOPT_POSTFIELDS, joined_.data());
       return;
     }
-    const std::size_t size = request_.body.size();
-    curl_easy_setopt(easy_, CURLOPT_POST, 1L);
-    if (request_.method != "POST") {
-      curl_easy_setopt(easy_, CURLOPT_CUSTOMREQUEST, request_.method.c_str());
+    set(CURLOPT_POSTFIELDS, nullptr);
+    set(CURLOPT_READDATA, this);
+    set(CURLOPT_SEEKDATA, this);
+    if (handle.send_buffer != kSendBuffer) {
+      handle.send_buffer = kSendBuffer;
+      set(CURLOPT_UPLOAD_BUFFERSIZE, kSendBuffer);
     }
-    curl_easy_setopt(easy_, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(size));
-    curl_easy_setopt(easy_, CURLOPT_UPLOAD_BUFFERSIZE,
-                     size <= kSmallBody ? kSmallSendBuffer : kLargeSendBuffer);
-    curl_easy_setopt(easy_, CURLOPT_READFUNCTION, &Exchange::on_send);
-    curl_easy_setopt(easy_, CURLOPT_READDATA, this);
-    // Once a byte of the body has left, sending it again is the run's decision, not curl's.
-    curl_easy_setopt(easy_, CURLOPT_SEEKFUNCTION, &Exchange::on_seek);
-    curl_easy_setopt(easy_, CURLOPT_SEEKDATA, this);
+  }
+
+  // Before every request that leaves. A second one would be curl's own idea, because a connection
+  // that it had used before broke: whether to ask again is the run's decision.
+  static int on_request(void* self, char*, char*, int, int) {
+    auto& exchange = *static_cast<Exchange*>(self);
+    if (exchange.sent_++ == 0) return CURL_PREREQFUNC_OK;
+    exchange.broke_ = true;
+    return CURL_PREREQFUNC_ABORT;
   }
 
   static std::size_t on_send(char* to, std::size_t size, std::size_t count, void* self) {
@@ -339,8 +360,9 @@ class Exchange final : public CurlTransfer {
       default:
         break;
     }
+    if (broke_) what = host + ": the connection broke before an answer came";
     if (head_done_) return transport_error(ErrorKind::disconnected, "stream_cut", what);
-    const bool unsent = piece_ == 0 && offset_ == 0 && request_.body.size() > 0;
+    const bool unsent = sent_ == 0;
     return transport_error(ErrorKind::disconnected,
                            unsent ? "transport_unsent" : "transport_ambiguous", what);
   }
@@ -348,9 +370,11 @@ class Exchange final : public CurlTransfer {
   CurlLoop* loop_;  // null once that is gone
   HttpRequest request_;
   CURL* easy_ = nullptr;
-  HeaderList header_list_;
   Instant total_until_ = kNever;
   Instant head_until_ = kNever;
+  std::string joined_;      // the body, where it is small
+  std::uint32_t sent_ = 0;  // requests that left
+  bool broke_ = false;
   std::size_t piece_ = 0;  // what of the body is to be sent next
   std::size_t offset_ = 0;
   int status_ = 0;

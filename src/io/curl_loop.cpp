@@ -1,6 +1,7 @@
 #include "io/curl_loop.h"
 
 #include <sys/epoll.h>
+#include <unistd.h>
 
 #include <array>
 #include <chrono>
@@ -11,6 +12,7 @@ namespace tug {
 namespace {
 
 constexpr std::size_t kSpareHandles = 256;
+constexpr std::size_t kLookedAt = 16;
 constexpr long kIdleConnections = 4096;
 constexpr long kStreamsOfAConnection = 1000;
 
@@ -56,23 +58,28 @@ CurlLoop::CurlLoop(RealLoop& loop)
 CurlLoop::~CurlLoop() {
   loop_.disarm(alarm_);
   for (CurlTransfer* transfer : std::exchange(active_, {})) {
-    curl_multi_remove_handle(multi_, transfer->easy_);
-    curl_easy_cleanup(transfer->easy_);
+    curl_multi_remove_handle(multi_, transfer->handle_->get());
+    transfer->handle_.reset();
     transfer->on_loop_closed();
   }
-  for (CURL* easy : spare_) curl_easy_cleanup(easy);
+  spare_.clear();
   curl_multi_cleanup(multi_);
 }
 
-CURL* CurlLoop::handle() {
-  if (spare_.empty()) return curl_easy_init();
-  CURL* easy = spare_.back();
-  spare_.pop_back();
-  return easy;
+std::unique_ptr<CurlHandle> CurlLoop::handle(std::uint64_t purpose) {
+  for (std::size_t i = spare_.size(); i-- > 0 && spare_.size() - i <= kLookedAt;) {
+    if (spare_[i]->purpose != purpose) continue;
+    std::swap(spare_[i], spare_.back());
+    auto found = std::move(spare_.back());
+    spare_.pop_back();
+    return found;
+  }
+  return std::make_unique<CurlHandle>();
 }
 
-void CurlLoop::add(CURL* easy, CurlTransfer& transfer) {
-  transfer.easy_ = easy;
+void CurlLoop::add(std::unique_ptr<CurlHandle> handle, CurlTransfer& transfer) {
+  CURL* const easy = handle->get();
+  transfer.handle_ = std::move(handle);
   transfer.place_ = active_.size();
   active_.push_back(&transfer);
   curl_easy_setopt(easy, CURLOPT_PRIVATE, &transfer);
@@ -80,38 +87,53 @@ void CurlLoop::add(CURL* easy, CurlTransfer& transfer) {
 }
 
 void CurlLoop::remove(CurlTransfer& transfer) noexcept {
-  CURL* const easy = transfer.easy_;
+  CURL* const easy = transfer.handle_->get();
   curl_easy_setopt(easy, CURLOPT_PRIVATE, nullptr);
   curl_multi_remove_handle(multi_, easy);
+  curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, nullptr);
   active_[transfer.place_] = active_.back();
   active_[transfer.place_]->place_ = transfer.place_;
   active_.pop_back();
   if (spare_.size() < kSpareHandles) {
-    curl_easy_reset(easy);
-    spare_.push_back(easy);
+    spare_.push_back(std::move(transfer.handle_));
   } else {
-    curl_easy_cleanup(easy);
+    transfer.handle_.reset();
   }
 }
 
-void CurlLoop::resume(CURL* easy) noexcept { curl_easy_pause(easy, CURLPAUSE_CONT); }
+void CurlLoop::resume(CurlTransfer& transfer) noexcept {
+  curl_easy_pause(transfer.handle_->get(), CURLPAUSE_CONT);
+}
 
-int CurlLoop::on_socket(CURL*, curl_socket_t socket, int what, void* self, void* known) {
+int CurlLoop::on_socket(CURL*, curl_socket_t socket, int what, void* self, void*) {
   auto& loop = *static_cast<CurlLoop*>(self);
-  const int set = loop.sockets_.native_handle();
+  const auto place = static_cast<std::size_t>(socket);
+  if (place >= loop.watched_.size()) loop.watched_.resize(place + 1);
+  Watched& watched = loop.watched_[place];
   if (what == CURL_POLL_REMOVE) {
-    epoll_ctl(set, EPOLL_CTL_DEL, socket, nullptr);
+    watched.wanted = false;
     return 0;
   }
   epoll_event event = {};
   if (what & CURL_POLL_IN) event.events |= EPOLLIN;
   if (what & CURL_POLL_OUT) event.events |= EPOLLOUT;
   event.data.fd = socket;
+  watched.wanted = true;
+  if (watched.events == event.events) return 0;
+  const int set = loop.sockets_.native_handle();
+  const bool known = watched.events != 0;
   const int first = known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
   const int second = known ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
   if (epoll_ctl(set, first, socket, &event) != 0) epoll_ctl(set, second, socket, &event);
-  if (!known) curl_multi_assign(loop.multi_, socket, self);
+  watched.events = event.events;
   return 0;
+}
+
+int CurlLoop::on_close(void* self, curl_socket_t socket) {
+  auto& loop = *static_cast<CurlLoop*>(self);
+  const auto place = static_cast<std::size_t>(socket);
+  if (place < loop.watched_.size()) loop.watched_[place] = {};
+  return close(socket);
 }
 
 int CurlLoop::on_timer(CURLM*, long wait_ms, void* self) {
@@ -139,6 +161,12 @@ void CurlLoop::on_ready() {
       epoll_wait(sockets_.native_handle(), events.data(), static_cast<int>(events.size()), 0);
   for (int i = 0; i < count; ++i) {
     const auto& event = events[static_cast<std::size_t>(i)];
+    Watched& watched = watched_[static_cast<std::size_t>(event.data.fd)];
+    if (!watched.wanted) {
+      epoll_ctl(sockets_.native_handle(), EPOLL_CTL_DEL, event.data.fd, nullptr);
+      watched.events = 0;
+      continue;
+    }
     int mask = 0;
     if (event.events & EPOLLIN) mask |= CURL_CSELECT_IN;
     if (event.events & EPOLLOUT) mask |= CURL_CSELECT_OUT;

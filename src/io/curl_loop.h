@@ -8,12 +8,38 @@
 #include <curl/curl.h>
 
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "io/real_loop.h"
 #include "tug/core/loop.h"
 
 namespace tug {
+
+// A handle of curl's, and what it was set up for: the next request to the same address with the
+// same headers need not set it up again.
+class CurlHandle {
+ public:
+  CurlHandle() : easy_(curl_easy_init()) {}
+  CurlHandle(const CurlHandle&) = delete;
+  CurlHandle& operator=(const CurlHandle&) = delete;
+  ~CurlHandle() {
+    curl_easy_cleanup(easy_);
+    curl_slist_free_all(headers_);
+  }
+
+  CURL* get() const noexcept { return easy_; }
+  void add_header(const char* line) { headers_ = curl_slist_append(headers_, line); }
+  curl_slist* headers() const noexcept { return headers_; }
+
+  std::uint64_t purpose = 0;  // of its setup; 0: none
+  long send_buffer = 0;       // as it was set
+
+ private:
+  CURL* easy_;
+  curl_slist* headers_ = nullptr;
+};
 
 // A transfer, told when it ends.
 class CurlTransfer {
@@ -24,7 +50,7 @@ class CurlTransfer {
 
  private:
   friend class CurlLoop;
-  CURL* easy_ = nullptr;
+  std::unique_ptr<CurlHandle> handle_;
   std::size_t place_ = 0;  // among those under way
 };
 
@@ -36,12 +62,14 @@ class CurlLoop final : public LoopGuest {
   explicit CurlLoop(RealLoop& loop);
   ~CurlLoop() override;
 
-  // A handle to set up; it may have been used before.
-  CURL* handle();
-  void add(CURL* easy, CurlTransfer& transfer);
+  // One that was set up for this purpose, or a new one.
+  std::unique_ptr<CurlHandle> handle(std::uint64_t purpose);
+  void add(std::unique_ptr<CurlHandle> handle, CurlTransfer& transfer);
+  // Set up every handle with this: what is closed is not watched any more.
+  static int on_close(void* self, curl_socket_t socket);
   // Ends it if it is under way, and takes its handle back.
   void remove(CurlTransfer& transfer) noexcept;
-  void resume(CURL* easy) noexcept;  // one that was paused
+  void resume(CurlTransfer& transfer) noexcept;  // one that was paused
 
  private:
   struct Alarm : Timer {
@@ -59,7 +87,14 @@ class CurlLoop final : public LoopGuest {
   CURLM* multi_;
   boost::asio::posix::stream_descriptor sockets_;  // the epoll set
   Alarm alarm_;
-  std::vector<CURL*> spare_;
+  // What is watched, by socket. A socket that curl does not wait for stays watched until it says
+  // something: the next request wants it watched again.
+  struct Watched {
+    std::uint32_t events = 0;  // in the epoll set; 0: not there
+    bool wanted = false;
+  };
+  std::vector<Watched> watched_;
+  std::vector<std::unique_ptr<CurlHandle>> spare_;
   std::vector<CurlTransfer*> active_;
 };
 

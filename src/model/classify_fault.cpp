@@ -133,7 +133,7 @@ Fault fault_of_status(int status) noexcept {
 
 // The words of these count for nothing: the status says it all.
 bool is_final_status(int status) noexcept {
-  return status == 401 || status == 403 || status == 404 || status == 407 || status == 408;
+  return status == 401 || status == 403 || status == 407 || status == 408;
 }
 
 // What a failure was found to be.
@@ -184,7 +184,7 @@ Finding find(const FaultSource& who, const FaultReply& reply, const FaultBody& s
     const bool spent = (words && words->fault == Fault::quota_terminal) || is_spent(said, wait);
     return {spent ? Fault::quota_terminal : Fault::retry_after, {}, row ? row->code : ""};
   }
-  if (words) return {words->fault, *words, {}};
+  if (words) return {words->fault, *words, words->code};
   if ((status == 400 || status == 413) &&
       reply.body.find_first_not_of(" \r\n") == std::string_view::npos && is_near_the_window(who))
     return {Fault::context_overflow, {}, {}};

@@ -115,6 +115,7 @@ TEST(ClassifyFault, EveryRowOfTheTableOfShapes) {
        "bad_transcript"},
       {400, R"({"error":{"code":"previous_response_not_found","message":"gone"}})",
        "bad_transcript"},
+      {404, bad("Previous response with id 'resp_1' not found."), "bad_transcript"},
       {400, bad("Invalid schema for function 'f': schema must be an object"), "bad_schema"},
       // Gemini
       {400,
@@ -314,6 +315,15 @@ TEST(ClassifyFault, SaysWhoAnsweredWhatAndTheFix) {
   EXPECT_EQ(error.detail_if<Provider>()->request_id, "req_b");
   EXPECT_EQ(classified(0, R"({"type":"error","code":"server_error","message":"Oh"})").message(),
             "acme/m1 broke its answer off: Oh");
+}
+
+TEST(ClassifyFault, ALostResponseHasItsCodeHoweverItIsTold) {
+  for (const char* body :
+       {R"({"error":{"type":"invalid_request_error","code":"previous_response_not_found"}})",
+        R"({"error":{"message":"Previous response with id 'resp_1' not found."}})"}) {
+    const Error error = classified(400, body);
+    EXPECT_EQ(error.detail_if<Provider>()->code, "previous_response_not_found") << body;
+  }
 }
 
 TEST(ClassifyFault, TheInnermostMessageIsTheOneForPeople) {

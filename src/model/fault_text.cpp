@@ -17,6 +17,7 @@ struct Row {
   Fault fault;
   // RE2, whatever the case. <prompt>, <tools>, <output>, <window> and <total> stand for numbers.
   std::string_view pattern;
+  std::string_view code = {};
 };
 
 // The first row that matches counts: those with numbers stand before those without.
@@ -78,7 +79,8 @@ constexpr Row kRows[] = {
     {Fault::bad_transcript, R"(function call turn comes immediately after)"},
     {Fault::bad_transcript, R"(tool_calls\[[0-9]+\]\.id must be unique)"},
     {Fault::bad_transcript, R"(roles must alternate)"},
-    {Fault::bad_transcript, R"(previous response with id .{0,200} not found)"},
+    {Fault::bad_transcript, R"(previous response with id .{0,200} not found)",
+     "previous_response_not_found"},
     // Reasoning that is not sent back as it came.
     {Fault::bad_signature, R"(invalid .?signature.? in .?thinking)"},
     {Fault::bad_signature, R"(missing a .?thought_?signature)"},
@@ -178,7 +180,7 @@ std::int64_t number_in(re2::StringPiece digits) {
 }
 
 FaultText with_numbers(const Row& row, std::string_view text) {
-  FaultText out{.fault = row.fault};
+  FaultText out{.fault = row.fault, .code = row.code};
   const RE2 pattern(expanded(row.pattern), options());
   const auto& names = pattern.CapturingGroupNames();
   if (row.fault != Fault::context_overflow || names.empty()) return out;

@@ -11,6 +11,7 @@ namespace tug::detail {
 
 struct FaultText {
   Fault fault = Fault::unknown;
+  std::string_view code = {};  // that the provider has for the same thing; usually empty
   // Of a request that does not fit; 0 where the text does not say.
   std::int64_t prompt_tokens = 0;
   std::int64_t output_tokens = 0;

@@ -86,9 +86,7 @@ TEST_P(ResponseCaches, CanBeCleared) {
 INSTANTIATE_TEST_SUITE_P(Memory, ResponseCaches, ::testing::Values(false));
 INSTANTIATE_TEST_SUITE_P(Sqlite, ResponseCaches, ::testing::Values(true));
 
-using SqliteResponseCache = ResponseCaches;
-
-TEST_P(SqliteResponseCache, IsSharedByThoseWhoOpenIt) {
+TEST_P(ResponseCaches, OnDiskAreSharedByThoseWhoOpenThem) {
   if (!GetParam()) return;
   const auto one = make();
   const auto other = make();
@@ -96,7 +94,7 @@ TEST_P(SqliteResponseCache, IsSharedByThoseWhoOpenIt) {
   EXPECT_EQ(other->get(key(1), kNow), "a");
 }
 
-TEST_P(SqliteResponseCache, RefusesAFileOfSomebodyElse) {
+TEST_P(ResponseCaches, OnDiskRefuseAFileOfSomebodyElse) {
   if (!GetParam()) return;
   const std::filesystem::path file = folder_ / "other.db";
   std::ofstream(file) << "this is no database, whatever its name says, and never was one";

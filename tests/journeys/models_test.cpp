@@ -14,12 +14,14 @@ struct Named {
   std::string model;
   std::string key;  // the variable
   std::string key_header;
+  std::string schema_word;  // where a request says what the answer must look like
 };
 const Named kNamed[] = {
-    {Api::openai_chat, "openai-chat/gpt-test", "OPENAI_API_KEY", "authorization"},
-    {Api::openai_responses, "openai/gpt-test", "OPENAI_API_KEY", "authorization"},
-    {Api::anthropic, "anthropic/claude-test", "ANTHROPIC_API_KEY", "x-api-key"},
-    {Api::gemini, "gemini/gemini-test", "GEMINI_API_KEY", "x-goog-api-key"},
+    {Api::openai_chat, "openai-chat/gpt-test", "OPENAI_API_KEY", "authorization",
+     "response_format"},
+    {Api::openai_responses, "openai/gpt-test", "OPENAI_API_KEY", "authorization", "\"format\":"},
+    {Api::anthropic, "anthropic/claude-test", "ANTHROPIC_API_KEY", "x-api-key", "output_config"},
+    {Api::gemini, "gemini/gemini-test", "GEMINI_API_KEY", "x-goog-api-key", "responseJsonSchema"},
 };
 constexpr std::string_view kKey = "sk-secret-0123456789";
 
@@ -174,6 +176,13 @@ TEST_F(ModelsOverHttp, ACutAnswerIsNeverTakenForAWholeOne) {
 
 TEST_F(ModelsOverHttp, AnAnswerToASchemaIsAskedForNatively) {
   mock_->reply({.text = R"({"city":"Oslo"})"});
+  std::string rows;
+  for (const Named& named : kNamed) {
+    const std::size_t slash = named.model.find('/');
+    rows += "[[models]]\nprovider = \"" + named.model.substr(0, slash) + "\"\nid = \"" +
+            named.model.substr(slash + 1) + "\"\ncaps = [\"tools\", \"structured\"]\n";
+  }
+  file("../config/tug/config.toml", rows);
   const std::string schema = file(
       "schema.json",
       R"({"type":"object","properties":{"city":{"type":"string"}},"required":["city"],"additionalProperties":false})");
@@ -182,6 +191,7 @@ TEST_F(ModelsOverHttp, AnAnswerToASchemaIsAskedForNatively) {
     EXPECT_EQ(ran.exit, 0) << named.model << ": " << ran.err;
     if (ran.exit != 0) continue;
     EXPECT_EQ(parse_json(ran.out).value()["output"]["city"], "Oslo") << named.model;
+    EXPECT_TRUE(has(mock_->requests().back().body, named.schema_word));
   }
   expect_no_faults();
 }

@@ -246,6 +246,7 @@ TEST_F(Providers, ShowNamesTheSourceOfEveryField) {
   EXPECT_TRUE(has(field(kSonnet, "caps"), "tools from " + config));
   EXPECT_TRUE(has(field("anthropic:claude-sonnet-5-5:high", "price.tiers"), "200000"));
   EXPECT_EQ(field("vllm/qwen", "context"), "nothing from nobody");
+  EXPECT_EQ(field("vllm/qwen", "api"), "openai-chat from the provider");
   const Ran unknown = tug({"models", "show", "vllm/qwen"});
   EXPECT_TRUE(has(unknown.out, "unknown"));
   EXPECT_TRUE(has(unknown.err, "32768 tokens are assumed"));
@@ -254,6 +255,7 @@ TEST_F(Providers, ShowNamesTheSourceOfEveryField) {
   EXPECT_TRUE(has(bare.err, "did you mean anthropic/claude-opus-5?"));
   EXPECT_EQ(tug({"models", "show", "antropic/claude-opus-5"}).exit, 2);
   EXPECT_EQ(tug({"models", "show"}).exit, 2);
+  EXPECT_EQ(field("moonshotai/kimi-k3", "price.in"), "3 from built in") << "it needs a table";
 }
 
 TEST_F(Providers, UpdateWritesAListAboveWhatIsBuiltIn) {

@@ -182,7 +182,9 @@ Result<void> ChatDecoder::take_chunk(std::string_view name, std::string_view dat
 
 Result<void> ChatDecoder::take_choice(const Json& choice, std::string_view data,
                                       std::vector<ModelEvent>& out) {
-  const Json& delta = choice["delta"].is_object() ? choice["delta"] : choice["message"];
+  // Some send a message where the delta should be; some repeat the whole one at the end.
+  const bool silent = text_.empty() && refusal_.empty() && reasoning_.empty() && calls_.empty();
+  const Json& delta = choice[silent && !choice["delta"].is_object() ? "message" : "delta"];
   const std::string_view finish = choice["finish_reason"].as_string();
   if (is_error(choice["error"])) return said_no(data);
   if (delta.is_object()) take_delta(delta, out);

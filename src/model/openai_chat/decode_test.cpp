@@ -172,6 +172,13 @@ TEST(ChatDecode, AFinishReasonIsAnEndWithoutDone) {
   EXPECT_EQ(said(delta("\"content\":\"hi\"", "\"stop\""))[1], "turn stop");
 }
 
+TEST(ChatDecode, AMessageInAStreamIsTakenOnceOnly) {
+  const std::string whole = event(
+      R"({"id":"c","model":"m","choices":[{"index":0,"message":{"content":"hi"},"finish_reason":"stop"}]})");
+  EXPECT_EQ(said(whole)[2], "  text:hi");
+  EXPECT_EQ(said(delta("\"content\":\"hi\"") + whole)[2], "  text:hi");
+}
+
 // Row 8: a gateway closes its own stream in good order when the one behind it broke.
 TEST(ChatDecode, DoneWithoutAFinishReasonIsACutStream) {
   const Lines expected = {"text:hi", "error stream_cut"};

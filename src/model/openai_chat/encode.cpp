@@ -251,6 +251,8 @@ std::string path_of(const ProviderConfig& provider, std::string_view model,
   path += endpoint;
   std::string_view version = provider.api_version;
   if (version.empty() && !alike) version = kAzureVersion;
+  // Under /v1 versions are words ("preview"); a date is refused.
+  if (alike && version.starts_with("20")) version = {};
   if (!version.empty()) {
     path += "?api-version=";
     add_escaped(version, path);

@@ -130,6 +130,7 @@ TEST(ChatEncode, MessagesAreWrittenOnceAndSharedByRequests) {
   EXPECT_EQ(message(first), message(second));
 }
 
+// Row 27 of the faults: ids that are too long or have characters that others refuse.
 TEST(ChatEncode, ATurnKeepsItsCallsUnderOurIds) {
   Transcript said;
   ASSERT_TRUE(said.append_user(Message::user("go")));
@@ -404,6 +405,7 @@ TEST(ChatEncode, AzureHasAPathPerDeployment) {
   EXPECT_EQ(path("https://r.openai.azure.com/openai/deployments/d"),
             "/chat/completions?api-version=2024-10-21");
   EXPECT_EQ(path("https://r.openai.azure.com/openai/v1"), "/chat/completions");
+  EXPECT_EQ(path("https://r.openai.azure.com/openai/v1", "2024-10-21"), "/chat/completions");
   EXPECT_EQ(path("https://r.openai.azure.com/openai/v1", "preview"),
             "/chat/completions?api-version=preview");
 }

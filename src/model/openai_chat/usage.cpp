@@ -23,8 +23,10 @@ Usage counts_of(const Json& json) {
   usage.cache_read_tokens = count_of(prompt, "cached_tokens");
   usage.cache_write_tokens = count_of(prompt, "cache_write_tokens");
   usage.reasoning_tokens = count_of(json["completion_tokens_details"], "reasoning_tokens");
-  if (usage.cache_read_tokens == 0)  // DeepSeek's own words for it
-    usage.cache_read_tokens = count_of(json, "prompt_cache_hit_tokens");
+  for (const std::string_view word : {"prompt_cache_hit_tokens", "cached_tokens"}) {
+    // DeepSeek's own words for it, and Moonshot's.
+    if (usage.cache_read_tokens == 0) usage.cache_read_tokens = count_of(json, word);
+  }
   const std::int64_t total = count_of(json, "total_tokens");
   // Here `completion_tokens` is all of the output; xAI and Gemini's copy leave reasoning out of it,
   // which the total gives away.

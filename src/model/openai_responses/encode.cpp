@@ -115,6 +115,11 @@ void add_caching(const WireCall& call, RequestHead& head) {
   }
 }
 
+// The provider keeps answers only where it was told to.
+bool is_chained(const WireCall& call) noexcept {
+  return call.provider.chain_responses && !call.request.previous_response.empty();
+}
+
 // The calls of the last turn that the provider has kept, which it knows by its own ids.
 std::vector<const ToolCall*> known_calls(const Transcript& transcript, std::size_t covered) {
   for (std::size_t i = std::min(covered, transcript.size()); i > 0; --i) {
@@ -129,7 +134,7 @@ void add_input(const WireCall& call, EncodedCall& out) {
   const std::uint64_t key = profile.key();
   const auto encode = [&](const Message& message) { return encode_message(message, profile); };
   const Transcript& transcript = call.request.transcript;
-  const bool chained = !call.request.previous_response.empty();
+  const bool chained = is_chained(call);
   const std::size_t covered = chained ? call.request.previous_messages : 0;
   std::vector<const ToolCall*> calls;
   if (chained) calls = known_calls(transcript, covered);
@@ -177,7 +182,7 @@ bool is_stored(const WireCall& call) noexcept {
   for (const Json* options : {&call.request.provider_options, &call.provider.options}) {
     if ((*options)["store"].is_bool()) return (*options)["store"].as_bool();
   }
-  return call.provider.chain_responses || !call.request.previous_response.empty();
+  return call.provider.chain_responses;
 }
 
 std::string encode_tools(const ToolSpecs& tools) {
@@ -220,8 +225,7 @@ Result<EncodedCall> encode(const WireCall& call) {
   add_tool_choice(call, head);
   // They are not inherited from a response before, so they are always sent.
   if (request.system && !request.system->empty()) head.add("instructions", *request.system);
-  if (!request.previous_response.empty())
-    head.add("previous_response_id", request.previous_response);
+  if (is_chained(call)) head.add("previous_response_id", request.previous_response);
   head.add_tools(call.tools ? std::string_view(*call.tools) : std::string_view(), "");
   head.open_list("input");
   add_input(call, out);
