@@ -209,7 +209,7 @@ Result<std::shared_ptr<RecordStore>> open_journal(const Options& options, const 
 Result<void> set_cache(HarnessOptions& made, const Session& session, const Options& options) {
   const CacheSettings& cache = session.cache;
   made.settings.cache_policy.protect_prefix = cache.protect_prefix;
-  made.cache_ttl = cache.ttl;
+  made.cache_ttl = cache.ttl.value_or(Duration());
   if (cache.responses == CacheSettings::Responses::off) return {};
   made.settings.cache_policy.responses = true;
   if (cache.responses == CacheSettings::Responses::memory || !session.kept) {

@@ -76,7 +76,7 @@ void learn_window(LiveRun& run, const AskedModel& asked, const Error& error) {
 ContextWindow window_of(const LiveRun& run, const AskedModel& asked, const ModelRequest& request) {
   const ModelProfile& profile = asked.model->profile();
   return {.model = asked.id,
-          .max_tokens = profile.context_tokens > 0 ? profile.context_tokens : kAssumedContextTokens,
+          .max_tokens = window_tokens(run, asked),
           .reserved_output_tokens = output_tokens(run, request, profile),
           .prompt_tokens = estimate_tokens(run.plan->constant_bytes + run.state.bytes)};
 }
@@ -138,7 +138,7 @@ Task<Result<void>> wait_in_line(LiveRun& run, const AskedModel& asked, Received&
   if (!limiter) co_return Result<void>();
   const Loop& loop = run.ctx.loop();
   const Instant now = loop.now();
-  const std::string key = asked.model->identity();
+  const std::string key = asked.model->account();
   received.limited_tokens = run.state.window.prompt_tokens;
   const Instant at = limiter->take(key, asked.model->rate_limit(), received.limited_tokens, now);
   if (at <= now) co_return Result<void>();
@@ -158,7 +158,7 @@ void settle_rate(LiveRun& run, const AskedModel& asked, const Received& received
                  std::int64_t used) {
   if (!received.asked) return;
   if (RateLimiter* limiter = run.ctx.services().get<RateLimiter>()) {
-    limiter->settle(asked.model->identity(), received.limited_tokens, used, run.ctx.loop().now());
+    limiter->settle(asked.model->account(), received.limited_tokens, used, run.ctx.loop().now());
   }
 }
 
@@ -168,7 +168,7 @@ void tell_line(LiveRun& run, const AskedModel& asked, const Error& error) {
   RateLimiter* const limiter = run.ctx.services().get<RateLimiter>();
   if (!limiter) return;
   const std::int64_t wait_ms = error.detail_if<Provider>()->retry_after_ms.value_or(1000);
-  limiter->refused(asked.model->identity(), std::chrono::milliseconds(wait_ms),
+  limiter->refused(asked.model->account(), std::chrono::milliseconds(wait_ms),
                    run.ctx.loop().now());
 }
 

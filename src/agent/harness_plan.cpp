@@ -92,7 +92,7 @@ Result<void> HarnessCore::choose_models(PlanSpec& spec, const std::string& named
   for (SkippedModel& skipped : resolved.skipped) {
     spec.skipped.push_back({std::move(skipped.requested), id, std::move(skipped.reason)});
   }
-  spec.models.push_back({id, std::move(resolved.model), {}, resolved.source});
+  spec.models.push_back({id, std::move(resolved.model), {}, resolved.source, resolved.deprecated});
   add_fallbacks(spec.models, fallbacks);
   return {};
 }

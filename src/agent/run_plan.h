@@ -24,6 +24,7 @@ struct PlannedModel {
   ModelPtr model;
   std::string missing;  // why it is null
   ModelSource source = ModelSource::fallback;
+  bool deprecated = false;
 };
 
 struct RunPlan {

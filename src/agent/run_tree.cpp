@@ -171,6 +171,12 @@ void record_skipped(LiveRun& run) {
   for (const payload::ModelOverrideSkipped& skipped : run.plan->skipped) {
     record(run, Kind::model_override_skipped, skipped);
   }
+  const PlannedModel& first = run.plan->models.front();
+  if (!first.deprecated) return;
+  record(run, Kind::context_diagnostic,
+         payload::ContextDiagnostic{.code = "model_deprecated",
+                                    .severity = "warning",
+                                    .message = first.id + " is deprecated"});
 }
 
 void record_limit(LiveRun& run, const Limit& limit) {

@@ -2,7 +2,6 @@
 #include <cstring>
 
 #include "io/curl_loop.h"
-#include "tug/core/digest.h"
 #include "tug/core/task.h"
 #include "tug/io/http.h"
 
@@ -61,11 +60,13 @@ class Exchange final : public CurlTransfer {
   void begin(const HttpOptions& options, Instant now) {
     total_until_ = limit_from(now, request_.timeouts.total);
     head_until_ = limit_from(now, request_.timeouts.first_byte);
-    const std::uint64_t purpose = purpose_of(options);
+    std::string purpose = purpose_of(options);
     auto handle = loop_->handle(purpose);
     easy_ = handle->get();
-    if (handle->purpose == 0) set_up(*handle, options);
-    handle->purpose = purpose;
+    if (handle->purpose.empty()) {
+      set_up(*handle, options);
+      handle->purpose = std::move(purpose);
+    }
     set_exchange(*handle);
     loop_->add(std::move(handle), *this);
   }
@@ -78,6 +79,19 @@ class Exchange final : public CurlTransfer {
   void on_loop_closed() noexcept override {
     loop_ = nullptr;
     on_done(CURLE_ABORTED_BY_CALLBACK);
+  }
+
+  bool is_done() const noexcept override { return done_; }
+  // Nobody reads it any more; what still comes is thrown away. Only for one that has sent all it
+  // had to: what it would send from may be gone.
+  static void leave(std::unique_ptr<Exchange> exchange) {
+    CurlLoop* const loop = exchange->loop_;
+    const bool sent =
+        !exchange->joined_.empty() || exchange->piece_ == exchange->request_.body.pieces().size();
+    if (!loop || exchange->done_ || !sent || exchange->paused_) return;
+    exchange->left_ = true;
+    exchange->unread_ = {};
+    loop->linger(std::move(exchange));
   }
 
   bool has_head() const noexcept { return head_done_ || done_; }
@@ -134,7 +148,7 @@ class Exchange final : public CurlTransfer {
 
  private:
   // What of a request a handle is set up with once.
-  std::uint64_t purpose_of(const HttpOptions& options) const {
+  std::string purpose_of(const HttpOptions& options) const {
     std::string all = request_.url + "\n" + request_.method + "\n" + options.proxy + "\n" +
                       options.ca_file + "\n" + options.user_agent + "\n" +
                       std::to_string(request_.timeouts.connect.count());
@@ -144,7 +158,7 @@ class Exchange final : public CurlTransfer {
       all += '\n';
       all += header.value;
     }
-    return fingerprint_of(all).low | 1;
+    return all;
   }
 
   void set_up(CurlHandle& handle, const HttpOptions& options) {
@@ -297,6 +311,7 @@ class Exchange final : public CurlTransfer {
     return static_cast<Exchange*>(self)->take_bytes({bytes, size * count});
   }
   std::size_t take_bytes(std::string_view bytes) {
+    if (left_) return bytes.size();
     if (unread_.size() >= kMostUnread) {
       paused_ = true;
       return CURL_WRITEFUNC_PAUSE;
@@ -351,7 +366,7 @@ class Exchange final : public CurlTransfer {
         return transport_error(ErrorKind::denied, "tls", what,
                                "the certificate has to be one that this machine trusts");
       case CURLE_BAD_CONTENT_ENCODING:
-        return transport_error(ErrorKind::internal, "bad_encoding", what);
+        return transport_error(ErrorKind::internal, "not_an_answer", what);
       case CURLE_OPERATION_TIMEDOUT:
         return transport_error(
             ErrorKind::disconnected, "timeout",
@@ -385,6 +400,7 @@ class Exchange final : public CurlTransfer {
   std::string too_large_;
   bool head_done_ = false;
   bool paused_ = false;
+  bool left_ = false;  // by its reader
   bool done_ = false;
   CURLcode code_ = CURLE_OK;
   char error_text_[CURL_ERROR_SIZE] = {};
@@ -406,6 +422,7 @@ class CurlResponse final : public HttpResponse {
     }
     co_return exchange_->take_body();
   }
+  void leave() noexcept override { Exchange::leave(std::move(exchange_)); }
 
  private:
   std::unique_ptr<Exchange> exchange_;

@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::size_t kSpareHandles = 256;
 constexpr std::size_t kLookedAt = 16;
+constexpr std::size_t kMostLingering = 1024;
+constexpr Duration kLinger = std::chrono::milliseconds(100);
 constexpr long kIdleConnections = 4096;
 constexpr long kStreamsOfAConnection = 1000;
 
@@ -35,6 +37,9 @@ CurlLoop::Alarm::Alarm(CurlLoop& owner) noexcept
       }),
       loop(owner) {}
 
+CurlLoop::Sweep::Sweep(CurlLoop& owner) noexcept
+    : Timer([](Timer& timer) noexcept { static_cast<Sweep&>(timer).loop.sweep(); }), loop(owner) {}
+
 CurlLoop* CurlLoop::of(Loop& loop) {
   auto* real = dynamic_cast<RealLoop*>(&loop);
   if (!real) return nullptr;
@@ -43,7 +48,10 @@ CurlLoop* CurlLoop::of(Loop& loop) {
 }
 
 CurlLoop::CurlLoop(RealLoop& loop)
-    : loop_(loop), sockets_(loop.reactor(), epoll_create1(EPOLL_CLOEXEC)), alarm_(*this) {
+    : loop_(loop),
+      sockets_(loop.reactor(), epoll_create1(EPOLL_CLOEXEC)),
+      alarm_(*this),
+      sweep_(*this) {
   begin_curl();
   multi_ = curl_multi_init();
   curl_multi_setopt(multi_, CURLMOPT_SOCKETFUNCTION, &CurlLoop::on_socket);
@@ -57,6 +65,8 @@ CurlLoop::CurlLoop(RealLoop& loop)
 
 CurlLoop::~CurlLoop() {
   loop_.disarm(alarm_);
+  loop_.disarm(sweep_);
+  lingering_.clear();
   for (CurlTransfer* transfer : std::exchange(active_, {})) {
     curl_multi_remove_handle(multi_, transfer->handle_->get());
     transfer->handle_.reset();
@@ -66,7 +76,7 @@ CurlLoop::~CurlLoop() {
   curl_multi_cleanup(multi_);
 }
 
-std::unique_ptr<CurlHandle> CurlLoop::handle(std::uint64_t purpose) {
+std::unique_ptr<CurlHandle> CurlLoop::handle(const std::string& purpose) {
   for (std::size_t i = spare_.size(); i-- > 0 && spare_.size() - i <= kLookedAt;) {
     if (spare_[i]->purpose != purpose) continue;
     std::swap(spare_[i], spare_.back());
@@ -103,6 +113,20 @@ void CurlLoop::remove(CurlTransfer& transfer) noexcept {
 
 void CurlLoop::resume(CurlTransfer& transfer) noexcept {
   curl_easy_pause(transfer.handle_->get(), CURLPAUSE_CONT);
+}
+
+void CurlLoop::linger(std::unique_ptr<CurlTransfer> transfer) {
+  if (lingering_.size() >= kMostLingering) return;
+  lingering_.push_back({std::move(transfer), later(loop_.now(), kLinger)});
+  if (!sweep_.armed()) loop_.arm(sweep_, lingering_.back().until);
+}
+
+void CurlLoop::sweep() noexcept {
+  const Instant now = loop_.now();
+  std::erase_if(lingering_, [now](const Lingering& each) {
+    return each.transfer->is_done() || each.until <= now;
+  });
+  if (!lingering_.empty()) loop_.arm(sweep_, lingering_.front().until);
 }
 
 int CurlLoop::on_socket(CURL*, curl_socket_t socket, int what, void* self, void*) {
@@ -179,11 +203,14 @@ void CurlLoop::act(curl_socket_t socket, int events) noexcept {
   int running = 0;
   curl_multi_socket_action(multi_, socket, events, &running);
   int left = 0;
+  bool ended = false;
   while (CURLMsg* message = curl_multi_info_read(multi_, &left)) {
     if (message->msg != CURLMSG_DONE) continue;
     const CURLcode code = message->data.result;
     if (CurlTransfer* transfer = transfer_of(message->easy_handle)) transfer->on_done(code);
+    ended = true;
   }
+  if (ended && !lingering_.empty()) sweep();
 }
 
 }  // namespace tug

@@ -10,6 +10,7 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "io/real_loop.h"
@@ -33,8 +34,8 @@ class CurlHandle {
   void add_header(const char* line) { headers_ = curl_slist_append(headers_, line); }
   curl_slist* headers() const noexcept { return headers_; }
 
-  std::uint64_t purpose = 0;  // of its setup; 0: none
-  long send_buffer = 0;       // as it was set
+  std::string purpose;   // of its setup; empty: none
+  long send_buffer = 0;  // as it was set
 
  private:
   CURL* easy_;
@@ -47,6 +48,7 @@ class CurlTransfer {
   virtual ~CurlTransfer() = default;
   virtual void on_done(CURLcode code) noexcept = 0;
   virtual void on_loop_closed() noexcept = 0;
+  virtual bool is_done() const noexcept = 0;
 
  private:
   friend class CurlLoop;
@@ -63,13 +65,15 @@ class CurlLoop final : public LoopGuest {
   ~CurlLoop() override;
 
   // One that was set up for this purpose, or a new one.
-  std::unique_ptr<CurlHandle> handle(std::uint64_t purpose);
+  std::unique_ptr<CurlHandle> handle(const std::string& purpose);
   void add(std::unique_ptr<CurlHandle> handle, CurlTransfer& transfer);
   // Set up every handle with this: what is closed is not watched any more.
   static int on_close(void* self, curl_socket_t socket);
   // Ends it if it is under way, and takes its handle back.
   void remove(CurlTransfer& transfer) noexcept;
   void resume(CurlTransfer& transfer) noexcept;  // one that was paused
+  // Lets a transfer that nobody reads come to its end, for a short while.
+  void linger(std::unique_ptr<CurlTransfer> transfer);
 
  private:
   struct Alarm : Timer {
@@ -77,16 +81,28 @@ class CurlLoop final : public LoopGuest {
     CurlLoop& loop;
   };
 
+  struct Sweep : Timer {
+    explicit Sweep(CurlLoop& owner) noexcept;
+    CurlLoop& loop;
+  };
+  struct Lingering {
+    std::unique_ptr<CurlTransfer> transfer;
+    Instant until;
+  };
+
   static int on_socket(CURL* easy, curl_socket_t socket, int what, void* self, void* known);
   static int on_timer(CURLM* multi, long wait_ms, void* self);
   void watch();
   void on_ready();
   void act(curl_socket_t socket, int events) noexcept;
+  void sweep() noexcept;
 
   RealLoop& loop_;
   CURLM* multi_;
   boost::asio::posix::stream_descriptor sockets_;  // the epoll set
   Alarm alarm_;
+  Sweep sweep_;
+  std::vector<Lingering> lingering_;
   // What is watched, by socket. A socket that curl does not wait for stays watched until it says
   // something: the next request wants it watched again.
   struct Watched {

@@ -130,7 +130,7 @@ TEST_F(HttpSocketFault, Row45NoRedirectIsFollowed) {
 TEST_F(HttpSocketFault, Row46CompressedGarbageAndBombsEndEarly) {
   mock_->reply({.text = "x", .fault = MockFault::garbage_gzip});
   mock_->reply({.fault = MockFault::bomb, .cut_after = 100 << 20});
-  EXPECT_EQ(ask(Api::openai_chat).fault(), "bad_encoding");
+  EXPECT_EQ(ask(Api::openai_chat).fault(), "not_an_answer");
   EXPECT_EQ(ask(Api::openai_chat).fault(), "response_too_large");
 }
 

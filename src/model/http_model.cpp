@@ -35,6 +35,7 @@ class Shared {
         http(std::move(client)),
         dialect(dialect_of(provider.api)),
         identity(profile.id() + "|" + provider.base_url + "|" + provider.key.fingerprint()),
+        account(provider.base_url + "|" + provider.key.fingerprint()),
         key_(std::make_shared<const Secret>(provider.key)) {}
 
   const ProviderConfig provider;
@@ -42,6 +43,7 @@ class Shared {
   const HttpClientPtr http;
   const Dialect& dialect;
   const std::string identity;
+  const std::string account;
 
   std::shared_ptr<const Secret> key() const {
     const std::scoped_lock hold(mutex_);
@@ -282,7 +284,10 @@ class HttpStream final : public ModelStream {
       turn->notes.insert(turn->notes.begin(), notes_.begin(), notes_.end());
       ended = true;
     }
-    if (ended) end();
+    if (ended) {
+      response_->leave();
+      end();
+    }
     return fed;
   }
 
@@ -292,7 +297,8 @@ class HttpStream final : public ModelStream {
     if (const Provider* provider = error.detail_if<Provider>()) {
       Provider detail = *provider;
       if (detail.request_id.empty()) detail.request_id = request_id_in(response_->headers());
-      return Failure(error.with_detail(std::move(detail)));
+      return Failure(
+          Error(error.kind(), key_->redact(error.message()), error.fix(), std::move(detail)));
     }
     if (error.kind() != ErrorKind::exhausted) return failed;
     return Failure(fault_error(who(), Fault::response_too_large, error.message()));
@@ -340,6 +346,7 @@ class HttpModel final : public Model {
   const ModelProfile& profile() const noexcept override { return shared_->profile; }
   std::string identity() const override { return shared_->identity; }
   RateLimit rate_limit() const override { return shared_->provider.rate; }
+  std::string account() const override { return shared_->account; }
   std::unique_ptr<ModelStream> ask(ModelRequest request, Until until) override {
     return std::make_unique<HttpStream>(shared_, std::move(request), std::move(until));
   }

@@ -143,7 +143,7 @@ class MockResponse final : public HttpResponse {
 
   Result<std::optional<std::string>> taken(std::string bytes) {
     if (plan_.coding == MockCoding::broken_gzip) {
-      return broken(Fault::bad_encoding, "the body is not what its encoding says");
+      return broken(Fault::not_an_answer, "the body is not what its encoding says");
     }
     if (plan_.coding == MockCoding::zeros) {
       bytes.assign(std::min(plan_.zeros, kZeroPiece), '\0');

@@ -503,7 +503,7 @@ TEST_F(MockProviderTest, ABombIsRealGzipAndGarbageIsNone) {
     EXPECT_EQ(fetched.body, std::string(zeros, '\0'));
   }
   EXPECT_EQ(get().fault, "response_too_large");
-  EXPECT_EQ(get().fault, "bad_encoding");
+  EXPECT_EQ(get().fault, "not_an_answer");
 }
 
 }  // namespace

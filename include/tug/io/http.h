@@ -33,8 +33,8 @@ struct HttpHeader {
 std::string_view find_header(const std::vector<HttpHeader>& headers,
                              std::string_view name) noexcept;
 
-// Bytes to send, as pieces in order that are never joined. What a piece views must live as long as
-// the body: hand its owner over with `keep`.
+// Bytes to send, as pieces in order; a large body is never joined. What a piece views must live as
+// long as the body: hand its owner over with `keep`.
 class HttpBody {
  public:
   HttpBody() = default;
@@ -80,7 +80,7 @@ struct HttpRequest {
 //   timeout               connect, first byte or the whole took too long      (disconnected)
 //   tls                   the peer could not be trusted                       (denied)
 //   response_too_large    larger than allowed, or expanding too much          (exhausted)
-//   bad_encoding          the body cannot be decompressed                     (internal)
+//   not_an_answer         the body cannot be decompressed                     (internal)
 // A wait that `until` ended has the kind and detail of wait_error instead.
 
 // An answer under way. Dropping it ends the exchange at once: its stream is reset, its connection
@@ -93,6 +93,9 @@ class HttpResponse {
   // The next bytes of the body, decoded; nothing at its end. While nobody reads, the sender is
   // slowed down.
   virtual Task<Result<std::optional<std::string>>> read(Until until) = 0;
+  // Before it is dropped, by a reader that has all it needs: if the rest comes at once, the
+  // connection is kept for the next request.
+  virtual void leave() noexcept {}
 };
 
 class HttpClient {

@@ -107,8 +107,9 @@ class Model {
   // Who answers, for the key of a cached response and of a rate limit: more than the id where the
   // same name at another address, or with another key, is somebody else. No secrets.
   virtual std::string identity() const { return profile().id(); }
-  // How fast it may be asked; runs with the same identity share it.
+  // How fast it may be asked, and whose limit that is: all models of an account share it.
   virtual RateLimit rate_limit() const { return {}; }
+  virtual std::string account() const { return profile().provider; }
   // Begins to answer. `until` covers the whole stream.
   virtual std::unique_ptr<ModelStream> ask(ModelRequest request, Until until) = 0;
 };
