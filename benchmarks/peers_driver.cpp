@@ -5,12 +5,16 @@
 #include <tug/io/engine.h>
 #include <tug/journal/event.h>
 #include <tug/journal/sink.h>
+#include <tug/model/catalogue.h>
+#include <tug/model/models.h>
 #include <tug/tug.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -69,27 +73,13 @@ struct Mark {
 
 class Bench {
  public:
-  Bench() : harness_(options()) {
-    harness_.provider({.name = "mock",
-                       .api = tug::Api::openai_chat,
-                       .base_url = url(),
-                       .key = tug::Secret("x"),
-                       .quirks = {"max_tokens"}});
-    harness_.inline_tool("add", "Add two numbers", [this](const Sum& sum) {
-      ++calls_;
-      if (marking_) marks_.push_back({now_ms(), cpu_ms()});
-      return std::to_string(static_cast<long>(sum.a + sum.b)) + payload_;
-    });
-    tug::AgentConfig sub;
-    sub.model = "mock/turns-1-lat-100";
-    sub.tools = std::vector<std::string>{"add"};
-    // The server sends more arguments than this one, for the peers that want others.
-    sub.input_schema = tug::Json::object(
-        {{"type", "object"},
-         {"properties", tug::Json::object({{"input", tug::Json::object({{"type", "string"}})}})},
-         {"required", tug::Json::array({"input"})}});
-    sub.prompt = [](const tug::Json& args) { return std::string(args["input"].as_string()); };
-    harness_.agent("sub", "Run a subagent", sub);
+  Bench() {
+    tug::ProviderConfig mock{.name = "mock",
+                             .api = tug::Api::openai_chat,
+                             .base_url = url(),
+                             .key = tug::Secret("x"),
+                             .quirks = {"max_tokens"}};
+    add_providers(*models_, tug::make_catalogue(), tug::make_http_client(), {mock});
   }
 
   void cold() { run("turns-1", 1); }
@@ -139,7 +129,8 @@ class Bench {
     const double cpu = cpu_ms();
     std::vector<tug::Run> runs;
     runs.reserve(static_cast<std::size_t>(agents));
-    for (long i = 0; i < agents; ++i) runs.push_back(start("turns-10-lat-200"));
+    tug::Harness& harness = agent("turns-10-lat-200");
+    for (long i = 0; i < agents; ++i) runs.push_back(harness.start("Go.", watched()));
     long failed = 0;
     for (tug::Run& each : runs) failed += each.wait().text != "done";
     calls_ = 0;
@@ -166,9 +157,8 @@ class Bench {
 
   std::string fan(long agents) {
     const auto go = [&](long count) {
-      tug::RunOptions options = usual("fan-" + std::to_string(count) + "-tool-sub");
-      options.tools = std::vector<std::string>{"sub"};
-      check(harness_.run("Go.", std::move(options)), count);
+      tug::Harness& parent = agent("fan-" + std::to_string(count) + "-tool-sub", With::subagent);
+      check(parent.run("Go.", watched()), count);
     };
     go(4);
     const double wall = now_ms();
@@ -182,19 +172,45 @@ class Bench {
     const char* given = std::getenv("MOCK_URL");
     return given ? given : "http://127.0.0.1:8377/v1";
   }
-  static tug::HarnessOptions options() {
+  enum class With { add, subagent, nothing };
+
+  // As the peers do: an agent is defined once and used many times.
+  tug::Harness& agent(const std::string& model, With with = With::add) {
+    auto& made = agents_[model];
+    if (made) return *made;
     tug::HarnessOptions options;
-    options.engine = tug::make_engine({.loops = 1, .workers = 1});
+    options.model = "mock/" + model;
+    options.engine = engine_;
+    options.models = models_;
     options.system_prompt = "You are a calculator.";
-    options.settings.stream = false;
+    options.settings.stream = with == With::nothing;
+    options.settings.keep_reply = false;
     options.defaults.max_turns = 4000;
     options.defaults.max_tool_calls = 4000;
-    return options;
+    made = std::make_unique<tug::Harness>(std::move(options));
+    if (with == With::nothing) return *made;
+    made->inline_tool("add", "Add two numbers", [this](const Sum& sum) {
+      ++calls_;
+      if (marking_) marks_.push_back({now_ms(), cpu_ms()});
+      return std::to_string(static_cast<long>(sum.a + sum.b)) + payload_;
+    });
+    if (with == With::subagent) add_subagent(*made);
+    return *made;
   }
-  tug::RunOptions usual(const std::string& model) {
+  static void add_subagent(tug::Harness& harness) {
+    tug::AgentConfig sub;
+    sub.model = "mock/turns-1-lat-100";
+    sub.tools = std::vector<std::string>{"add"};
+    // The server sends more arguments than this one, for the peers that want others.
+    sub.input_schema = tug::Json::object(
+        {{"type", "object"},
+         {"properties", tug::Json::object({{"input", tug::Json::object({{"type", "string"}})}})},
+         {"required", tug::Json::array({"input"})}});
+    sub.prompt = [](const tug::Json& args) { return std::string(args["input"].as_string()); };
+    harness.agent("sub", "Run a subagent", sub);
+  }
+  tug::RunOptions watched() {
     tug::RunOptions options;
-    options.model = "mock/" + model;
-    options.tools = std::vector<std::string>{"add"};
     options.keep_events = false;
     options.observers.push_back(watcher_);
     return options;
@@ -206,15 +222,11 @@ class Bench {
     if (calls_ != calls) give_up(std::to_string(calls_) + " calls, not " + std::to_string(calls));
     calls_ = 0;
   }
-  tug::Run start(const std::string& model) { return harness_.start("Go.", usual(model)); }
   void run(const std::string& model, long calls) {
-    check(harness_.run("Go.", usual(model)), calls);
+    check(agent(model).run("Go.", watched()), calls);
   }
   void run_streamed(const std::string& model) {
-    tug::RunOptions options = usual(model);
-    options.tools = std::vector<std::string>{};
-    options.settings.stream = true;
-    const tug::RunResult result = harness_.run("Go.", std::move(options));
+    const tug::RunResult result = agent(model, With::nothing).run("Go.", watched());
     if (result.error) give_up(to_string(*result.error));
   }
 
@@ -230,7 +242,9 @@ class Bench {
   }
 
   std::shared_ptr<Watcher> watcher_ = std::make_shared<Watcher>();
-  tug::Harness harness_;
+  std::shared_ptr<tug::Engine> engine_ = tug::make_engine({.loops = 1, .workers = 1});
+  std::shared_ptr<tug::Models> models_ = tug::make_models();
+  std::map<std::string, std::unique_ptr<tug::Harness>> agents_;
   std::string payload_;
   std::vector<Mark> marks_;
   bool marking_ = false;

@@ -165,6 +165,7 @@ Digest request_digest(const ModelRequest& request, std::string_view identity) {
   settings.timeout.reset();
   settings.metadata = Json();
   settings.cache_policy = {};
+  settings.keep_reply.reset();
   sum.update_field(print_json(to_json(settings)));
   return sum.finish();
 }

@@ -29,6 +29,7 @@ bool has(const std::vector<std::string>& list, const std::string& text) {
 std::unique_ptr<ModelRequest> request_of(const LiveRun& run) {
   auto request = std::make_unique<ModelRequest>();
   static_cast<ModelSettings&>(*request) = run.plan->settings;
+  request->keep_raw = run.plan->settings.keep_reply.value_or(true);
   request->model = run.state.model;
   request->system = run.plan->system;
   request->transcript = run.state.transcript;

@@ -11,7 +11,6 @@ namespace {
 constexpr std::size_t kMaxHeaderBytes = 64 << 10;
 // What may wait for its reader before the sender is stopped.
 constexpr std::size_t kMostUnread = 256 << 10;
-constexpr long kReadBuffer = 16 << 10;
 constexpr std::size_t kSmallBody = 16 << 10;
 constexpr long kSendBuffer = 256 << 10;
 // A body that expands so much more than anything people write is made to.
@@ -151,7 +150,8 @@ class Exchange final : public CurlTransfer {
   std::string purpose_of(const HttpOptions& options) const {
     std::string all = request_.url + "\n" + request_.method + "\n" + options.proxy + "\n" +
                       options.ca_file + "\n" + options.user_agent + "\n" +
-                      std::to_string(request_.timeouts.connect.count());
+                      std::to_string(request_.timeouts.connect.count()) + "\n" +
+                      std::to_string(request_.read_bytes);
     for (const HttpHeader& header : request_.headers) {
       all += '\n';
       all += header.name;
@@ -172,7 +172,7 @@ class Exchange final : public CurlTransfer {
     set(CURLOPT_QUICK_EXIT, 1L);
     set(CURLOPT_TCP_KEEPALIVE, 1L);
     set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-    set(CURLOPT_BUFFERSIZE, kReadBuffer);
+    set(CURLOPT_BUFFERSIZE, static_cast<long>(request_.read_bytes));
     set(CURLOPT_ACCEPT_ENCODING, "");
     set(CURLOPT_CLOSESOCKETFUNCTION, &CurlLoop::on_close);
     set(CURLOPT_CLOSESOCKETDATA, loop_);

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t kMaxErrorBody = 64 << 10;
 constexpr std::size_t kKeptToolLists = 16;
+constexpr std::size_t kWholeReplyRead = 4 << 10;  // most are smaller; a waiting run is, too
 constexpr std::string_view kRequestIdHeaders[] = {"x-request-id", "request-id", "x-goog-request-id",
                                                   "apim-request-id"};
 
@@ -163,6 +164,7 @@ class HttpStream final : public ModelStream {
       request.headers.push_back({std::move(key.name), key.value + key_->reveal(), true});
     }
     request.headers.insert(request.headers.end(), provider.headers.begin(), provider.headers.end());
+    if (!call_.stream) request.read_bytes = kWholeReplyRead;
     const ProviderTimeouts& limits = provider.timeouts;
     request.timeouts = {.connect = limits.connect,
                         .first_byte = limits.first_byte,

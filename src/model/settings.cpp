@@ -33,6 +33,7 @@ struct Plain {
   std::optional<std::vector<Hint>> hints;
   std::optional<Required> required;
   std::optional<bool> reuse_previous;
+  std::optional<bool> keep_reply;
 };
 
 struct Cap {
@@ -129,13 +130,14 @@ ModelSettings ModelSettings::within(const ModelSettings& outer) const {
   if (both.hints.empty()) both.hints = outer.hints;
   if (both.required.empty()) both.required = outer.required;
   both.reuse_previous = both.reuse_previous || outer.reuse_previous;
+  if (!both.keep_reply) both.keep_reply = outer.keep_reply;
   return both;
 }
 
 Json to_json(const ModelSettings& settings) {
   // Binding all of them: a field that is added must be decided about here.
   const auto& [temperature, top_p, stop, seed, reasoning, stream, timeout, provider_options,
-               metadata, cache_policy, hints, required, reuse_previous] = settings;
+               metadata, cache_policy, hints, required, reuse_previous, keep_reply] = settings;
   Plain plain_form;
   plain_form.temperature = temperature;
   plain_form.top_p = top_p;
@@ -154,6 +156,7 @@ Json to_json(const ModelSettings& settings) {
   }
   if (!required.empty()) plain_form.required = plain(required);
   if (reuse_previous) plain_form.reuse_previous = true;
+  plain_form.keep_reply = keep_reply;
   return write_json(plain_form);
 }
 
@@ -177,6 +180,7 @@ Result<ModelSettings> model_settings_from(const Json& json) {
   TUG_TRY(required, capabilities(read.required.value_or(Required())));
   settings.required = std::move(required);
   settings.reuse_previous = read.reuse_previous.value_or(false);
+  settings.keep_reply = read.keep_reply;
   return settings;
 }
 

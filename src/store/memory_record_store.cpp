@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <set>
@@ -12,8 +13,8 @@ namespace {
 
 struct MemoryRoot {
   RootInfo info;
-  std::uint64_t order = 0;  // of creation
-  std::vector<Record> records;
+  std::uint64_t order = 0;     // of creation
+  std::deque<Record> records;  // grows without leaving half of itself empty
   std::set<RunId> children;
   std::map<std::pair<CallId, std::uint32_t>, std::string> partials;
   std::vector<InboxCommand> inbox;

@@ -70,6 +70,7 @@ struct HttpRequest {
   HttpBody body;
   HttpTimeouts timeouts;
   std::size_t max_response_bytes = 64 << 20;  // expanded
+  std::size_t read_bytes = 16 << 10;          // at a time
 };
 
 // How an exchange failed below HTTP: the detail Provider of its error has one of these as `fault`.

@@ -45,6 +45,8 @@ struct ModelSettings {
   std::vector<ModelHint> hints;
   CapabilitySet required;
   bool reuse_previous = false;  // stay with the model that answered last
+  // Whether the provider's own reply is kept beside the record; it is where nobody says otherwise.
+  std::optional<bool> keep_reply;
 
   // What this one leaves open, `outer` says; provider options member by member.
   ModelSettings within(const ModelSettings& outer) const;
