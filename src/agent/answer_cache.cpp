@@ -16,12 +16,13 @@ struct PartDigest {
   void operator()(const TextPart& part) const { field("text", part.text); }
   void operator()(const MediaPart& part) const {
     field("media", part.mime);
+    sum.update_field(part.name);
     sum.update_field(part.url);
     sum.update_field(part.bytes ? sha256(*part.bytes).view() : std::string_view());
     sum.update_field(part.blob ? part.blob->view() : std::string_view());
   }
   void operator()(const ReasoningPart& part) const {
-    field("reasoning", part.text);
+    field(part.redacted ? "redacted" : "reasoning", part.text);
     sum.update_field(part.provider);
     sum.update_field(print_json(part.opaque));
   }

@@ -36,6 +36,7 @@ std::unique_ptr<ModelRequest> request_of(const LiveRun& run) {
   request->tools = run.plan->specs;
   request->max_output_tokens = run.plan->max_output_tokens;
   if (run.plan->output) request->output = run.plan->output->format;
+  request->drop_reasoning = run.state.drop_reasoning;
   request->agent = run.ctx.id().agent;
   request->thread = run.ctx.id().thread_id.text();
   if (run.state.response_model == run.state.model) {
@@ -261,6 +262,7 @@ class Asking final : public ModelCore {
     }
     if (fault_of(error) == Fault::bad_signature && !request.drop_reasoning) {
       request.drop_reasoning = true;
+      tell(std::string(kReasoningDropped), "the provider refused reasoning of earlier turns");
       return go_on("the provider refused reasoning of earlier turns; it is left out");
     }
     if (provider && provider->code == "previous_response_not_found" &&

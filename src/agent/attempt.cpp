@@ -143,10 +143,13 @@ Task<Result<void>> wait_in_line(LiveRun& run, const AskedModel& asked, Received&
   const Instant at = limiter->take(key, asked.model->rate_limit(), received.limited_tokens, now);
   if (at <= now) co_return Result<void>();
   const Until until = until_of(run);
-  const Woken woken = co_await sleep_until(at, until);
-  if (woken != Woken::ready) {
-    limiter->give_back(key, received.limited_tokens, loop.now());
-    co_return Failure(wait_error(woken, until, "the rate limit of " + asked.id));
+  // While it waited, the provider may have refused somebody else.
+  for (Instant then = at; then > loop.now(); then = limiter->closed_until(key, loop.now())) {
+    const Woken woken = co_await sleep_until(then, until);
+    if (woken != Woken::ready) {
+      limiter->give_back(key, received.limited_tokens, loop.now());
+      co_return Failure(wait_error(woken, until, "the rate limit of " + asked.id));
+    }
   }
   record(run, Kind::rate_limit_waited,
          payload::RateLimitWaited{.provider = asked.model->profile().provider,
@@ -178,7 +181,7 @@ bool may_be_billed(const Error& error, const Received& received) {
   if (received.bytes > 0 || received.usage.total() > 0) return true;
   const auto fault = fault_of(error);
   return fault == Fault::transport_ambiguous || fault == Fault::stream_cut ||
-         fault == Fault::stream_stalled;
+         fault == Fault::stream_stalled || fault == Fault::timeout;
 }
 
 // A state that was folded has no hold: what its record says was held is taken again, or, where the
@@ -326,7 +329,7 @@ Answered answered(LiveRun& run, const AskedModel& asked, ModelTurn& turn,
   }
   if (turn.usage.total() == 0 && !turn.from_cache) answered.guess = guessed(run, profile, turn);
   answered.raw = std::exchange(turn.raw, Json());
-  settle_rate(run, asked, received, turn.usage.total());
+  settle_rate(run, asked, received, answered.guess ? answered.guess->tokens : turn.usage.total());
   return answered;
 }
 

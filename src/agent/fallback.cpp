@@ -16,6 +16,8 @@ bool may_fall_back(const Error& error, const ModelProfile& from, const ModelProf
 std::string obstacle(const LiveRun& run, const PlannedModel& to) {
   if (!to.model) return to.missing;
   const ModelProfile& profile = to.model->profile();
+  std::string lacks = run.plan->settings.required.missing_in(profile);
+  if (!lacks.empty()) return lacks;
   if (run.plan->specs && !run.plan->specs->empty() && !profile.tools) {
     return "it cannot call tools";
   }

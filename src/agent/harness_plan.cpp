@@ -220,14 +220,17 @@ Result<RunPlanPtr> HarnessCore::plan(const AgentCore& agent, const RunOptions& o
   TUG_TRY(spec, plan_spec(told, inherited, caller.get()));
   TUG_TRY(tools, tools_of(agent, caller.get()));
   spec.tools = std::move(tools);
-  if (told.model.empty() && caller) {
+  const bool wishes =
+      !agent.config.settings.hints.empty() || !agent.config.settings.required.empty();
+  if (told.model.empty() && caller && !wishes) {
     spec.models = caller->models;
     if (told.fallback_models) {
       spec.models.resize(1);
       add_fallbacks(spec.models, *told.fallback_models);
     }
   } else {
-    const std::string& own = agent.config.model.empty() ? options_.model : agent.config.model;
+    const std::string& around = caller ? caller->model_id() : options_.model;
+    const std::string& own = agent.config.model.empty() ? around : agent.config.model;
     TUG_TRY(chosen, choose_models(spec, options.model, own, previous,
                                   told.fallback_models.value_or(options_.fallback_models)));
   }

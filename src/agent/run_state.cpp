@@ -256,6 +256,9 @@ Result<void> apply(RunState& state, const Event& event) {
     case Kind::retry_scheduled:
       state.failure.reset();
       break;
+    case Kind::context_diagnostic:
+      if (event.data["code"].as_string() == kReasoningDropped) state.drop_reasoning = true;
+      break;
     case Kind::limit_warning:
       applied = warn(state, event);
       break;

@@ -125,6 +125,7 @@ struct RunState {
   Amount used_below;  // and of the runs below, where it was folded to go on
   ContextWindow window;
   std::vector<RawResponse> responses;
+  bool drop_reasoning = false;        // a provider has refused what it is sent back
   std::string attempted_model;        // of the newest attempt
   std::string response_id;            // of the newest answer, where the provider named it
   std::string response_model;         // whose it is
@@ -152,6 +153,8 @@ struct RunState {
   Duration alive_at(Time now) const { return ending ? alive : alive + (now - segment); }
 };
 
+// The code of a context.diagnostic: from here on no reasoning is sent back.
+inline constexpr std::string_view kReasoningDropped = "reasoning_dropped";
 // The source of a context.injected that brings a follow-up.
 inline constexpr std::string_view kFollowUp = "follow_up";
 

@@ -176,6 +176,8 @@ class Exchange final : public CurlTransfer {
     set(CURLOPT_ACCEPT_ENCODING, "");
     set(CURLOPT_CLOSESOCKETFUNCTION, &CurlLoop::on_close);
     set(CURLOPT_CLOSESOCKETDATA, loop_);
+    set(CURLOPT_OPENSOCKETFUNCTION, &CurlLoop::on_open);
+    set(CURLOPT_OPENSOCKETDATA, loop_);
     const bool secure = request_.url.starts_with("https:");
     set(CURLOPT_HTTP_VERSION,
         static_cast<long>(secure ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
@@ -374,6 +376,13 @@ class Exchange final : public CurlTransfer {
             "check the address and the network");
       default:
         break;
+    }
+    long proxy_status = 0;
+    curl_easy_getinfo(easy_, CURLINFO_HTTP_CONNECTCODE, &proxy_status);
+    if (proxy_status == 407) {
+      return transport_error(ErrorKind::denied, "forbidden",
+                             host + ": the proxy wants to know who asks (407)",
+                             "put user and password into the proxy's address");
     }
     if (broke_) what = host + ": the connection broke before an answer came";
     if (head_done_) return transport_error(ErrorKind::disconnected, "stream_cut", what);

@@ -1,6 +1,7 @@
 #include "io/curl_loop.h"
 
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
@@ -151,6 +152,15 @@ int CurlLoop::on_socket(CURL*, curl_socket_t socket, int what, void* self, void*
   if (epoll_ctl(set, first, socket, &event) != 0) epoll_ctl(set, second, socket, &event);
   watched.events = event.events;
   return 0;
+}
+
+// A number that is new to us may be an old one of a socket that was closed without a word.
+curl_socket_t CurlLoop::on_open(void* self, curlsocktype, curl_sockaddr* address) {
+  auto& loop = *static_cast<CurlLoop*>(self);
+  const int made = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+  const auto place = static_cast<std::size_t>(made);
+  if (made >= 0 && place < loop.watched_.size()) loop.watched_[place] = {};
+  return made;
 }
 
 int CurlLoop::on_close(void* self, curl_socket_t socket) {

@@ -69,6 +69,7 @@ class CurlLoop final : public LoopGuest {
   void add(std::unique_ptr<CurlHandle> handle, CurlTransfer& transfer);
   // Set up every handle with this: what is closed is not watched any more.
   static int on_close(void* self, curl_socket_t socket);
+  static curl_socket_t on_open(void* self, curlsocktype purpose, curl_sockaddr* address);
   // Ends it if it is under way, and takes its handle back.
   void remove(CurlTransfer& transfer) noexcept;
   void resume(CurlTransfer& transfer) noexcept;  // one that was paused

@@ -126,6 +126,10 @@ constexpr std::array kFacts = std::to_array<Fact>({
     {"openai-chat", "gpt-5.6*", 0, 0, {}, "", "", kNoEffort, "", kActive, kChatRules},
     {"openai-chat", "gpt-6*", 0, 0, {}, "", "", kNoEffort, "", kActive, kChatRules},
     {"openai-chat", "gpt-6.1*", 0, 0, {}, kThinksNoTools, "", kSampling, "", kActive, kChatRules},
+    {"azure", "gpt-5.4*", 0, 0, {}, "", "", kNoEffort, "", kActive, kChatRules},
+    {"azure", "gpt-5.6*", 0, 0, {}, "", "", kNoEffort, "", kActive, kChatRules},
+    {"azure", "gpt-6*", 0, 0, {}, "", "", kNoEffort, "", kActive, kChatRules},
+    {"azure", "gpt-6.1*", 0, 0, {}, kThinksNoTools, "", kSampling, "", kActive, kChatRules},
 
     {"gemini", "gemini-3.8-flash", kMebi, 65'536, {0.75, 3.75, 0.075}, kHears, kLevels, "", "",
      kActive, kGoogle},

@@ -168,7 +168,7 @@ Finding find(const FaultSource& who, const FaultReply& reply, const FaultBody& s
   if (status >= 300 && status < 400) return {Fault::not_an_answer, {}, {}};
   if (status == 407) return {Fault::forbidden, {}, {}};
   if (said.is_html) {
-    const bool speaks = status == 429 || status == 403 || status == 404 || status >= 500;
+    const bool speaks = status == 429 || (status >= 401 && status <= 404) || status >= 500;
     return {speaks ? fault_of_status(status) : Fault::not_an_answer, {}, {}};
   }
   if (detail::asks_more_than_the_rate(said.text)) return {Fault::request_too_large, {}, {}};

@@ -4,6 +4,7 @@
 
 #include "core/try.h"
 #include "model/dialect.h"
+#include "tug/core/digest.h"
 #include "tug/core/loop.h"
 #include "tug/core/utf8.h"
 #include "tug/core/window.h"
@@ -27,6 +28,18 @@ std::string request_id_in(const std::vector<HttpHeader>& headers) {
   return "";
 }
 
+// All of a provider that changes what is asked, and nothing that is secret.
+std::string identity_of(const ProviderConfig& provider, const ModelProfile& profile) {
+  std::string setup(name_of(provider.api));
+  setup += "|" + provider.api_version + "|" + print_json(provider.options);
+  for (const auto* words : {&provider.quirks, &profile.quirks, &profile.drop_params}) {
+    setup += "|";
+    for (const std::string& word : *words) setup += word + " ";
+  }
+  return profile.id() + "|" + provider.base_url + "|" + provider.key.fingerprint() + "|" +
+         sha256(setup).hex().substr(0, 16);
+}
+
 // What all streams of one model share. Any loop.
 class Shared {
  public:
@@ -35,7 +48,7 @@ class Shared {
         profile(std::move(about)),
         http(std::move(client)),
         dialect(dialect_of(provider.api)),
-        identity(profile.id() + "|" + provider.base_url + "|" + provider.key.fingerprint()),
+        identity(identity_of(provider, profile)),
         account(provider.base_url + "|" + provider.key.fingerprint()),
         key_(std::make_shared<const Secret>(provider.key)) {}
 
@@ -113,6 +126,7 @@ class HttpStream final : public ModelStream {
         auto bytes = co_await std::move(reading);
         if (!bytes) {
           failed = transport(std::move(bytes).error());
+          if (ends_anyway(*failed)) failed.reset();
         } else if (auto taken = take(*std::move(bytes)); !taken) {
           failed = std::move(taken).error();
         }
@@ -204,7 +218,7 @@ class HttpStream final : public ModelStream {
                            .body = body,
                            .headers = &response_->headers(),
                            .now = loop_->wall()};
-    Error error = classify_fault(who(), reply);
+    Error error = without_secrets(classify_fault(who(), reply));
     if (fault_of(error) != Fault::auth || !shared_->reload_key(*key_)) return error;
     Provider detail = *error.detail_if<Provider>();
     detail.should_retry = true;
@@ -240,6 +254,12 @@ class HttpStream final : public ModelStream {
     if (response_) detail.request_id = request_id_in(response_->headers());
     return Error(error.kind(), key_->redact(shared_->profile.id() + ": " + error.message()),
                  error.fix(), std::move(detail));
+  }
+
+  // The provider had said that it was done when the connection broke.
+  bool ends_anyway(const Error& error) {
+    if (form_ != Form::events || fault_of(error) != Fault::stream_cut) return false;
+    return take(std::nullopt).has_value() && over_;
   }
 
   [[gnu::noinline]] Result<void> take(std::optional<std::string> bytes) {
@@ -299,11 +319,28 @@ class HttpStream final : public ModelStream {
     if (const Provider* provider = error.detail_if<Provider>()) {
       Provider detail = *provider;
       if (detail.request_id.empty()) detail.request_id = request_id_in(response_->headers());
-      return Failure(
-          Error(error.kind(), key_->redact(error.message()), error.fix(), std::move(detail)));
+      return Failure(without_secrets(error.with_detail(std::move(detail))));
     }
     if (error.kind() != ErrorKind::exhausted) return failed;
     return Failure(fault_error(who(), Fault::response_too_large, error.message()));
+  }
+
+  // Neither the key nor a header that is one, wherever the provider has echoed it.
+  Error without_secrets(const Error& error) const {
+    const auto clean = [&](std::string text) {
+      text = key_->redact(std::move(text));
+      for (const HttpHeader& header : shared_->provider.headers) {
+        if (header.secret) text = Secret(header.value).redact(std::move(text));
+      }
+      return text;
+    };
+    ErrorDetail detail = error.detail();
+    if (auto* provider = std::get_if<Provider>(&detail)) {
+      provider->body = clean(std::move(provider->body));
+      provider->code = clean(std::move(provider->code));
+      provider->request_id = clean(std::move(provider->request_id));
+    }
+    return Error(error.kind(), clean(error.message()), error.fix(), std::move(detail));
   }
 
   void end() noexcept {

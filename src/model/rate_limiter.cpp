@@ -39,17 +39,20 @@ class SharedLimiter final : public RateLimiter {
                Instant now) override {
     const std::scoped_lock hold(lock_);
     Line& line = line_of(key, limit, now);
-    tokens = std::max<std::int64_t>(tokens, 0);
-    if (limit.tokens_per_minute > 0) tokens = std::min(tokens, limit.tokens_per_minute);
+    tokens = counted(line, tokens);
     Instant at = std::max(line.requests.ready_at(1, now), line.tokens.ready_at(tokens, now));
     at = std::max(at, line.closed_until);
-    if (line.gap > Duration::zero()) {
-      at = std::max(at, line.next);
-      line.next = later(at, line.gap);
-    }
+    at = behind(line, at);
     line.requests.take(1, now);
     line.tokens.take(tokens, now);
     return at;
+  }
+
+  Instant closed_until(const std::string& key, Instant now) override {
+    const std::scoped_lock hold(lock_);
+    const auto found = lines_.find(key);
+    if (found == lines_.end() || found->second.closed_until <= now) return now;
+    return behind(found->second, found->second.closed_until);
   }
 
   void give_back(const std::string& key, std::int64_t tokens, Instant now) override {
@@ -57,7 +60,7 @@ class SharedLimiter final : public RateLimiter {
     const auto found = lines_.find(key);
     if (found == lines_.end()) return;
     found->second.requests.give_back(1, now);
-    found->second.tokens.give_back(tokens, now);
+    found->second.tokens.give_back(counted(found->second, tokens), now);
   }
 
   void settle(const std::string& key, std::int64_t taken, std::int64_t used, Instant now) override {
@@ -65,6 +68,7 @@ class SharedLimiter final : public RateLimiter {
     const auto found = lines_.find(key);
     if (found == lines_.end()) return;
     Line& line = found->second;
+    taken = counted(line, taken);
     if (used < taken) line.tokens.give_back(taken - used, now);
     if (used > taken) line.tokens.take(used - taken, now);
     line.gap = line.gap / 2 < kSmallestGap ? Duration::zero() : line.gap / 2;
@@ -81,20 +85,46 @@ class SharedLimiter final : public RateLimiter {
   }
 
  private:
+  // What a request counts as: more than a minute allows would never go.
+  static std::int64_t counted(const Line& line, std::int64_t tokens) {
+    tokens = std::max<std::int64_t>(tokens, 0);
+    const std::int64_t most = line.rate.tokens_per_minute;
+    return most > 0 ? std::min(tokens, most) : tokens;
+  }
+
+  // One by one, while the line is being opened again.
+  static Instant behind(Line& line, Instant at) {
+    if (line.gap <= Duration::zero()) return at;
+    at = std::max(at, line.next);
+    line.next = later(at, line.gap);
+    return at;
+  }
+
   static Duration gap_of(const RateLimit& rate) {
     if (rate.requests_per_minute <= 0) return kFirstGap;
     return as_duration(kNsPerMinute / static_cast<double>(rate.requests_per_minute));
   }
 
+  // Those who share an account share its limit: the smallest that any of them was told.
+  static std::int64_t stricter(std::int64_t a, std::int64_t b) {
+    return a <= 0 ? b : b <= 0 ? a : std::min(a, b);
+  }
+
   Line& line_of(const std::string& key, const RateLimit& limit, Instant now) {
     const auto found = lines_.find(key);
     if (found == lines_.end()) return lines_.emplace(key, Line(limit, now)).first->second;
-    if (found->second.rate != limit) {
-      Line changed(limit, now);
-      changed.closed_until = found->second.closed_until;
-      found->second = changed;
+    Line& line = found->second;
+    const RateLimit both{
+        .requests_per_minute = stricter(line.rate.requests_per_minute, limit.requests_per_minute),
+        .tokens_per_minute = stricter(line.rate.tokens_per_minute, limit.tokens_per_minute)};
+    if (both.requests_per_minute != line.rate.requests_per_minute) {
+      line.requests = TokenBucket(both.requests_per_minute, now);
     }
-    return found->second;
+    if (both.tokens_per_minute != line.rate.tokens_per_minute) {
+      line.tokens = TokenBucket(both.tokens_per_minute, now);
+    }
+    line.rate = both;
+    return line;
   }
 
   std::mutex lock_;

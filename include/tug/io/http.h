@@ -40,6 +40,7 @@ class HttpBody {
   HttpBody() = default;
   explicit HttpBody(std::string whole) { add(std::move(whole)); }
 
+  void reserve(std::size_t pieces) { pieces_.reserve(pieces); }
   void add(std::string piece);            // owned
   void add_view(std::string_view piece);  // empty ones are dropped
   void keep(std::shared_ptr<const void> owner) { owners_.push_back(std::move(owner)); }

@@ -44,6 +44,9 @@ class RateLimiter {
   // gives it back. A request of more tokens than a minute allows goes when the bucket is full.
   virtual Instant take(const std::string& key, const RateLimit& limit, std::int64_t tokens,
                        Instant now) = 0;
+  // For who has a place and has waited for it: when to look again, if the provider has refused
+  // since; each gets a place of its own behind that.
+  virtual Instant closed_until(const std::string& key, Instant now) = 0;
   virtual void give_back(const std::string& key, std::int64_t tokens, Instant now) = 0;
   // What it really used, where that is not what was taken.
   virtual void settle(const std::string& key, std::int64_t taken, std::int64_t used,

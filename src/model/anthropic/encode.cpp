@@ -226,6 +226,7 @@ class RequestWriter {
                               .flags = media_flags(call_.profile)};
     const std::uint64_t key = profile.key();
     HttpBody& body = encoded_.body;
+    body.reserve(2 * call_.request.transcript.size() + 8);
     Dropped dropped;
     bool first = true;
     for (const MessagePtr& message : call_.request.transcript.messages()) {

@@ -63,6 +63,7 @@ Result<void> Answer::take(const Json& reply, std::vector<ModelEvent>& out) {
   begun_ |= reply.contains("candidates") || reply.contains("usageMetadata");
   if (id_.empty()) id_ = std::string(id);
   if (model_.empty()) model_ = std::string(reply["modelVersion"].as_string());
+  count(reply["usageMetadata"], out);
   if (!ended()) {
     const Json& candidate = reply["candidates"][0];
     const std::string_view blocked = reply["promptFeedback"]["blockReason"].as_string();
@@ -71,7 +72,6 @@ Result<void> Answer::take(const Json& reply, std::vector<ModelEvent>& out) {
     if (candidate.is_null() && is_said(blocked, "BLOCKED_REASON_UNSPECIFIED"))
       blocked_ = std::string(blocked);
   }
-  count(reply["usageMetadata"], out);
   return {};
 }
 

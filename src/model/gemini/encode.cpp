@@ -175,6 +175,7 @@ class RequestWriter {
     if (has_quirk(call_, "no_thought_signature")) profile.flags |= kNoForeignSignature;
     const std::uint64_t key = profile.key();
     HttpBody& body = encoded_.body;
+    body.reserve(2 * call_.request.transcript.size() + 8);
     Dropped dropped;
     bool first = true;
     for (const MessagePtr& message : call_.request.transcript.messages()) {

@@ -1,4 +1,5 @@
 #include "model/openai_chat/wire.h"
+#include "model/wire_words.h"
 
 namespace tug::chat {
 namespace {
@@ -34,10 +35,11 @@ CallAssembly::Call* CallAssembly::find(std::optional<std::int64_t> index, std::s
   return goes_on ? newest : nullptr;
 }
 
-ToolCallDelta CallAssembly::take(const Json& fragment) {
+ToolCallDelta CallAssembly::take(const Json& fragment, const ModelRequest& request) {
   const Json& function = fragment["function"].is_object() ? fragment["function"] : fragment;
   const std::string_view id = fragment["id"].as_string();
-  const std::string_view name = function["name"].as_string();
+  const std::string_view sent = function["name"].as_string();
+  const std::string name = sent.empty() ? std::string() : tool_named(request, sent);
   std::optional<std::int64_t> index = fragment["index"].as_int();
   if (index && *index < 0) index.reset();
   ToolCallDelta delta{.arguments = text_of(function["arguments"])};

@@ -246,7 +246,7 @@ void ChatDecoder::take_content(const Json& content, std::vector<ModelEvent>& out
 
 void ChatDecoder::take_call(const Json& fragment, std::vector<ModelEvent>& out) {
   if (calls_.size() > kMaxCallsOfAnAnswer) return;
-  ToolCallDelta delta = calls_.take(fragment);
+  ToolCallDelta delta = calls_.take(fragment, call_.request);
   if (!delta.arguments.empty() || !delta.tool.empty() || !delta.provider_id.empty())
     out.emplace_back(std::move(delta));
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "model/openai_chat/wire.h"
+#include "model/wire_words.h"
 #include "tug/core/digest.h"
 
 namespace tug::chat {
@@ -107,8 +108,9 @@ void add_tool_choice(const WireCall& call, Head& head) {
     head.note("the choice of " + request.tool, "it can only be told to call some tool");
     head.add("tool_choice", "required");
   } else {
-    head.add("tool_choice", Json::object({{"type", "function"},
-                                          {"function", Json::object({{"name", request.tool}})}}));
+    head.add("tool_choice",
+             Json::object({{"type", "function"},
+                           {"function", Json::object({{"name", wire_tool_name(request.tool)}})}}));
   }
 }
 
@@ -193,6 +195,7 @@ void add_messages(const WireCall& call, Head& head, EncodedCall& out) {
   head.flush();
   bool reasoning_lost = false;
   bool media_lost = false;
+  out.body.reserve(2 * call.request.transcript.size() + 8);
   for (const MessagePtr& message : call.request.transcript.messages()) {
     const std::string& kept = kept_blocks(*message, key, encode);
     if (kept.empty()) continue;
@@ -232,10 +235,6 @@ void add_escaped(std::string_view text, std::string& out) {
 
 }  // namespace
 
-bool has_quirk(const WireCall& call, std::string_view quirk) noexcept {
-  return call.profile.has_quirk(quirk) || call.provider.has_quirk(quirk);
-}
-
 // Azure has a path per deployment, and one that is like everybody else's under /v1.
 std::string path_of(const ProviderConfig& provider, std::string_view model,
                     std::string_view endpoint) {
@@ -265,7 +264,7 @@ std::string encode_tools(const ToolSpecs& tools) {
   for (const std::shared_ptr<const ToolSpec>& tool : tools) {
     if (out.size() > 1) out += ',';
     out += R"({"type":"function","function":{"name":)";
-    print_json_string(tool->name, out);
+    print_json_string(wire_tool_name(tool->name), out);
     if (!tool->description.empty()) {
       out += R"(,"description":)";
       print_json_string(tool->description, out);

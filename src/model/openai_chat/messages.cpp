@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "model/openai_chat/wire.h"
+#include "model/wire_words.h"
 #include "tug/core/base64.h"
 
 namespace tug::chat {
@@ -159,7 +160,7 @@ void add_calls(const Message& message, std::string& out) {
     out += R"({"id":")";
     out += wire_id(call->id);
     out += R"(","type":"function","function":{"name":)";
-    print_json_string(call->tool, out);
+    print_json_string(wire_tool_name(call->tool), out);
     out += R"(,"arguments":)";
     print_json_string(call->arguments, out);
     out += "}}";

@@ -19,10 +19,9 @@
 #include <vector>
 
 #include "model/dialect.h"
+#include "model/wire_words.h"
 
 namespace tug::chat {
-
-bool has_quirk(const WireCall& call, std::string_view quirk) noexcept;
 
 // --- requests
 
@@ -51,7 +50,7 @@ class CallAssembly {
  public:
   // One element of `tool_calls`, a fragment or whole. In the delta that it makes, `index` counts
   // the calls in the order they began.
-  ToolCallDelta take(const Json& fragment);
+  ToolCallDelta take(const Json& fragment, const ModelRequest& request);
   // More arguments of a call that has begun.
   void append(std::size_t call, std::string_view arguments);
 

@@ -141,6 +141,7 @@ void add_input(const WireCall& call, EncodedCall& out) {
   std::string_view separator;
   bool reasoning_lost = false;
   bool media_lost = false;
+  out.body.reserve(2 * transcript.size() + 8);
   for (const MessagePtr& message : transcript.since(covered)) {
     const bool answers_kept = !calls.empty() && message->role() == Role::tool;
     if (answers_kept) {
