@@ -20,14 +20,24 @@ Result<RunFlags> with_folder(RunFlags flags, const GoOn& found) {
   return flags;
 }
 
+// Where its model was asked: a conversation with a server of one's own does not go on elsewhere.
+Result<std::string> recorded_address(const GoOn& found) {
+  TUG_TRY(first, found.store->read(found.root.who->run_id, 0, 1));
+  if (first.empty()) return std::string();
+  TUG_TRY(started, decode(first.front(), *found.store));
+  return std::string(started.data["address"].as_string());
+}
+
 }  // namespace
 
 Result<Session> session_of(const Options& options, const GoOnRequest& request, const GoOn& found) {
   TUG_TRY(flags, with_folder(request.flags, found));
   TUG_TRY(permissions, recorded_permissions(*found.store, found.root.who->run_id));
-  return open_session(
-      options, flags, found.store,
-      {.model = std::string(found.root.summary["model"].as_string()), .permissions = permissions});
+  TUG_TRY(address, recorded_address(found));
+  return open_session(options, flags, found.store,
+                      {.model = std::string(found.root.summary["model"].as_string()),
+                       .address = address,
+                       .permissions = permissions});
 }
 
 Result<GoOn> find_root(const Options& options, GoOnRequest request) {

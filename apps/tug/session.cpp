@@ -217,8 +217,14 @@ Result<void> set_cache(HarnessOptions& made, const Session& session, const Optio
     return {};
   }
   TUG_TRY(folder, state_folder(options));
-  TUG_TRY(opened, open_response_cache(folder + "/responses.db"));
-  made.response_cache = opened;
+  const std::string file = folder + "/responses.db";
+  auto opened = open_response_cache(file);
+  if (opened) {
+    made.response_cache = *opened;
+  } else {
+    std::fprintf(stderr, "tug: no answers are kept: %s (remove %s)\n",
+                 opened.error().message().c_str(), file.c_str());
+  }
   return {};
 }
 
@@ -249,6 +255,9 @@ Result<Session> open_session(const Options& options, const RunFlags& flags,
   const bool goes_on = !recorded.model.empty();
   const bool named = is_given(flags.config, "model");
   std::string model = named || !goes_on ? config.text("model") : recorded.model;
+  // A conversation goes on where it was held, and nowhere else.
+  if (goes_on && !named && !recorded.address.empty() && config.built_in("base_url"))
+    config.settings["base_url"] = {recorded.address, "the run"};
   TUG_TRY(models, configured_models(options, config, model));
   session.models = models.models;
   session.cache = configured_cache(config);

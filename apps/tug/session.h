@@ -33,6 +33,7 @@ struct Session {
 // What a run to go on with was told before: it stays unless a flag says otherwise.
 struct Recorded {
   std::string model;
+  std::string address = {};  // where it was asked
   std::optional<Permissions> permissions;
 };
 

@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::int64_t kDefaultOutputTokens = 4096;
 constexpr std::int64_t kMostDoubling = 4;
+constexpr std::int64_t kLeastWindow = 1024;  // less is nobody's: a mistake, or a lie
 
 Json to_json(const Amount& held) {
   Json json = Json::object({{"model_calls", held.model_calls}, {"tokens", held.tokens}});
@@ -57,7 +58,7 @@ std::int64_t window_tokens(const LiveRun& run, const AskedModel& asked) {
 // The provider has told how much it takes.
 void learn_window(LiveRun& run, const AskedModel& asked, const Error& error) {
   const Overflow* overflow = error.detail_if<Overflow>();
-  if (!overflow || overflow->window <= 0) return;
+  if (!overflow || overflow->window < kLeastWindow) return;
   if (overflow->window == window_tokens(run, asked)) return;
   if (Models* models = run.ctx.services().get<Models>()) {
     models->learn_window(asked.id, overflow->window);

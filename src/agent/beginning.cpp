@@ -77,6 +77,8 @@ payload::RunStarted started(const LiveRun& run, const std::string& prompt, RunOp
       data.middleware->push_back({link.name, link.source});
     }
   }
+  const std::string address = run.plan->models.front().model->address();
+  if (!address.empty()) data.address = address;
   if (!workspace.empty()) data.root = workspace;
   if (options.limits != RunLimits{}) data.limits = write_json(options.limits);
   options.limits = {};

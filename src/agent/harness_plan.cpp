@@ -247,9 +247,13 @@ Result<RunPlanPtr> HarnessCore::plan_for(const Launch& launch, const RunOptions&
                                          std::string_view agent, const std::string& answered) {
   const AgentCorePtr of = launch.agent ? launch.agent : find_agent(agent);
   const bool stays = options.settings.reuse_previous || options_.settings.reuse_previous;
-  const std::string previous = stays ? answered : "";
-  return of ? plan(*of, options, nullptr, nullptr, previous)
-            : plan(options, nullptr, nullptr, previous);
+  if (!stays || answered.empty() || !launch.options.model.empty()) {
+    return of ? plan(*of, options, nullptr, nullptr) : plan(options);
+  }
+  TUG_TRY(known, models_->find(answered));
+  RunOptions told = options;
+  if (told.model == answered) told.model.clear();
+  return of ? plan(*of, told, nullptr, nullptr, answered) : plan(told, nullptr, nullptr, answered);
 }
 
 }  // namespace tug::detail

@@ -183,7 +183,8 @@ TEST(Provider, ARefusedSignatureIsLeftOutOnce) {
   ASSERT_EQ(requests.size(), 3u);
   EXPECT_NE(requests[1].body.find("\"signature\""), std::string::npos);
   EXPECT_EQ(requests[2].body.find("\"signature\""), std::string::npos);
-  EXPECT_EQ(rig.seen->find(Kind::context_diagnostic)->data["code"].as_string(), "request_repaired");
+  EXPECT_EQ(rig.seen->find(Kind::context_diagnostic)->data["code"].as_string(),
+            "reasoning_dropped");
 }
 
 TEST(Provider, AnAnswerThatDoesNotFitGetsTheRoomThatIsLeft) {

@@ -59,7 +59,8 @@ class Parser {
       : begin_(text.data()),
         p_(text.data()),
         end_(text.data() + text.size()),
-        max_depth_(options.max_depth) {}
+        max_depth_(options.max_depth),
+        lists_left_(options.max_lists) {}
 
   Result<Json> run() {
     if (text_starts_with("\xef\xbb\xbf")) p_ += 3;
@@ -143,6 +144,7 @@ class Parser {
     if (depth_ == max_depth_) {
       return wrong(p_, "nested deeper than " + std::to_string(max_depth_) + " levels");
     }
+    if (lists_left_-- == 0) return wrong(p_, "more arrays and objects than are allowed");
     ++depth_;
     ++p_;
     const std::uint64_t around = list_ == kNoList ? 0 : (list_ + 1) * 2 + in_object_;
@@ -334,6 +336,7 @@ class Parser {
   const char* p_;
   const char* end_;
   std::size_t max_depth_;
+  std::size_t lists_left_;
   std::size_t depth_ = 0;
   std::size_t list_ = kNoList;
   bool in_object_ = false;

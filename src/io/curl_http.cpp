@@ -11,6 +11,7 @@ namespace {
 constexpr std::size_t kMaxHeaderBytes = 64 << 10;
 // What may wait for its reader before the sender is stopped.
 constexpr std::size_t kMostUnread = 256 << 10;
+constexpr std::size_t kMostAtOnce = 16 << 20;
 constexpr std::size_t kSmallBody = 16 << 10;
 constexpr long kSendBuffer = 256 << 10;
 // A body that expands so much more than anything people write is made to.
@@ -314,7 +315,7 @@ class Exchange final : public CurlTransfer {
   }
   std::size_t take_bytes(std::string_view bytes) {
     if (left_) return bytes.size();
-    if (unread_.size() >= kMostUnread) {
+    if (unread_.size() >= kMostUnread && !expands()) {
       paused_ = true;
       return CURL_WRITEFUNC_PAUSE;
     }
@@ -329,10 +330,19 @@ class Exchange final : public CurlTransfer {
                    " times what was sent";
       return 0;
     }
+    if (unread_.size() + bytes.size() > kMostAtOnce) {
+      too_large_ = "its answer expands to too much at once";
+      return 0;
+    }
     const bool first = unread_.empty();
     unread_ += bytes;
     if (first) news_.wake_all();
     return bytes.size();
+  }
+  // What is paused curl keeps for itself, expanded as far as it goes: it is not paused.
+  bool expands() {
+    if (!expands_) expands_ = !find_header(headers_, "content-encoding").empty();
+    return *expands_;
   }
   bool expands_too_much() const noexcept {
     curl_off_t sent = 0;
@@ -350,7 +360,18 @@ class Exchange final : public CurlTransfer {
     std::string why = error_text_[0] ? error_text_ : curl_easy_strerror(code_);
     std::string what = host + ": " + why;
     switch (code_) {
+      case CURLE_OUT_OF_MEMORY:
+        return transport_error(ErrorKind::exhausted, "response_too_large",
+                               host + ": its answer holds more than fits");
+      case CURLE_WEIRD_SERVER_REPLY:
+        return transport_error(ErrorKind::internal, "not_an_answer", what,
+                               "check the base URL: what answers there does not speak HTTP");
       case CURLE_UNSUPPORTED_PROTOCOL:
+        if (sent_ > 0) {
+          return transport_error(ErrorKind::internal, "not_an_answer", what,
+                                 "check the base URL: what answers there does not speak HTTP");
+        }
+        [[fallthrough]];
       case CURLE_URL_MALFORMAT:
         return Error(ErrorKind::invalid, what, "the address begins with http:// or https://");
       case CURLE_COULDNT_RESOLVE_HOST:
@@ -410,6 +431,7 @@ class Exchange final : public CurlTransfer {
   bool head_done_ = false;
   bool paused_ = false;
   bool left_ = false;  // by its reader
+  std::optional<bool> expands_;
   bool done_ = false;
   CURLcode code_ = CURLE_OK;
   char error_text_[CURL_ERROR_SIZE] = {};

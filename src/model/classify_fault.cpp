@@ -288,8 +288,10 @@ std::string fix_of(const FaultSource& who, const FaultReply& reply, Fault fault,
 std::optional<bool> should_retry(const FaultReply& reply, Fault fault) {
   const std::string_view said = header(reply, "x-should-retry");
   if (said == "false") return false;
-  // No wait fills an account.
-  if (said == "true" && fault != Fault::quota_terminal) return true;
+  // No wait fills an account, and none makes a key good.
+  const bool final =
+      fault == Fault::quota_terminal || fault == Fault::auth || fault == Fault::forbidden;
+  if (said == "true" && !final) return true;
   return std::nullopt;
 }
 

@@ -93,6 +93,9 @@ std::string thinking_text(const ReasoningPart& part);
 // The members of an object, each with a comma behind it: `"a":1,"b":2,`.
 void add_members(const Json& options, std::string& out);
 
+// JSON of a provider: parsed as any other, but not at any price.
+Result<Json> parse_wire(std::string_view text);
+
 // Usage that no provider can have meant (below zero) is nothing.
 std::int64_t count_of(const Json& json, std::string_view key) noexcept;
 

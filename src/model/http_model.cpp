@@ -15,6 +15,7 @@ namespace tug {
 namespace {
 
 constexpr std::size_t kMaxErrorBody = 64 << 10;
+constexpr Duration kErrorBodyTime = std::chrono::seconds(5);  // its status says most of it
 constexpr std::size_t kKeptToolLists = 16;
 constexpr std::size_t kWholeReplyRead = 4 << 10;  // most are smaller; a waiting run is, too
 constexpr std::string_view kRequestIdHeaders[] = {"x-request-id", "request-id", "x-goog-request-id",
@@ -40,6 +41,15 @@ std::string identity_of(const ProviderConfig& provider, const ModelProfile& prof
          sha256(setup).hex().substr(0, 16);
 }
 
+std::string without_user(std::string url) {
+  const std::size_t scheme = url.find("://");
+  const std::size_t host = scheme == std::string::npos ? 0 : scheme + 3;
+  const std::size_t end = url.find_first_of("/?#", host);
+  const std::size_t user = url.rfind('@', end);
+  if (user != std::string::npos && user >= host) url.erase(host, user + 1 - host);
+  return url;
+}
+
 // What all streams of one model share. Any loop.
 class Shared {
  public:
@@ -50,6 +60,7 @@ class Shared {
         dialect(dialect_of(provider.api)),
         identity(identity_of(provider, profile)),
         account(provider.base_url + "|" + provider.key.fingerprint()),
+        address(without_user(provider.base_url)),
         key_(std::make_shared<const Secret>(provider.key)) {}
 
   const ProviderConfig provider;
@@ -58,6 +69,7 @@ class Shared {
   const Dialect& dialect;
   const std::string identity;
   const std::string account;
+  const std::string address;
 
   std::shared_ptr<const Secret> key() const {
     const std::scoped_lock hold(mutex_);
@@ -179,6 +191,17 @@ class HttpStream final : public ModelStream {
     }
     request.headers.insert(request.headers.end(), provider.headers.begin(), provider.headers.end());
     if (!call_.stream) request.read_bytes = kWholeReplyRead;
+    for (const HttpHeader& header : request.headers) {
+      const bool broken = header.name.find_first_of("\r\n:") != std::string::npos ||
+                          header.value.find_first_of("\r\n") != std::string::npos;
+      if (broken) {
+        return fail(ErrorKind::invalid,
+                    "a header of " + provider.name +
+                        " is none: its name or "
+                        "its value holds a line break or a colon",
+                    "check headers, thread_header and the run's thread");
+      }
+    }
     const ProviderTimeouts& limits = provider.timeouts;
     request.timeouts = {.connect = limits.connect,
                         .first_byte = limits.first_byte,
@@ -203,8 +226,10 @@ class HttpStream final : public ModelStream {
   // An answer that is no success, read as far as it says something.
   Task<Result<void>> read_failure() {
     std::string body;
+    Until until = until_;
+    until.deadline = std::min(until.deadline, later(loop_->now(), kErrorBodyTime));
     while (body.size() < kMaxErrorBody) {
-      auto reading = response_->read(until_);
+      auto reading = response_->read(until);
       auto bytes = co_await std::move(reading);
       if (!bytes || !*bytes) break;
       body += **bytes;
@@ -258,8 +283,10 @@ class HttpStream final : public ModelStream {
 
   // The provider had said that it was done when the connection broke.
   bool ends_anyway(const Error& error) {
-    if (form_ != Form::events || fault_of(error) != Fault::stream_cut) return false;
-    return take(std::nullopt).has_value() && over_;
+    const auto fault = fault_of(error);
+    const bool broke = fault == Fault::stream_cut || fault == Fault::stream_stalled ||
+                       fault == Fault::timeout || fault == Fault::response_too_large;
+    return form_ == Form::events && broke && take(std::nullopt).has_value() && over_;
   }
 
   [[gnu::noinline]] Result<void> take(std::optional<std::string> bytes) {
@@ -303,6 +330,8 @@ class HttpStream final : public ModelStream {
       auto* turn = std::get_if<ModelTurn>(&event);
       if (!turn) continue;
       if (turn->request_id.empty()) turn->request_id = request_id_in(response_->headers());
+      turn->request_id = key_->redact(std::move(turn->request_id));
+      turn->response_id = key_->redact(std::move(turn->response_id));
       turn->notes.insert(turn->notes.begin(), notes_.begin(), notes_.end());
       ended = true;
     }
@@ -385,6 +414,7 @@ class HttpModel final : public Model {
   const ModelProfile& profile() const noexcept override { return shared_->profile; }
   std::string identity() const override { return shared_->identity; }
   RateLimit rate_limit() const override { return shared_->provider.rate; }
+  std::string address() const override { return shared_->address; }
   std::string account() const override { return shared_->account; }
   std::unique_ptr<ModelStream> ask(ModelRequest request, Until until) override {
     return std::make_unique<HttpStream>(shared_, std::move(request), std::move(until));

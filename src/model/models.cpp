@@ -27,6 +27,7 @@ class Overridden final : public Model {
   std::string identity() const override { return model_->identity(); }
   RateLimit rate_limit() const override { return model_->rate_limit(); }
   std::string account() const override { return model_->account(); }
+  std::string address() const override { return model_->address(); }
   std::unique_ptr<ModelStream> ask(ModelRequest request, Until until) override {
     return model_->ask(std::move(request), std::move(until));
   }
@@ -46,6 +47,7 @@ class WithEffort final : public Model {
   std::string identity() const override { return model_->identity() + ":" + effort_; }
   RateLimit rate_limit() const override { return model_->rate_limit(); }
   std::string account() const override { return model_->account(); }
+  std::string address() const override { return model_->address(); }
   std::unique_ptr<ModelStream> ask(ModelRequest request, Until until) override {
     if (request.reasoning.empty()) request.reasoning = effort_;
     return model_->ask(std::move(request), std::move(until));

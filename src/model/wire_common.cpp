@@ -44,6 +44,11 @@ void add_members(const Json& options, std::string& out) {
   }
 }
 
+Result<Json> parse_wire(std::string_view text) {
+  constexpr std::size_t kMostLists = 200'000;
+  return parse_json(text, {.max_depth = kMaxJsonDepth, .max_lists = kMostLists});
+}
+
 std::int64_t count_of(const Json& json, std::string_view key) noexcept {
   return std::max<std::int64_t>(json[key].as_int().value_or(0), 0);
 }

@@ -1,3 +1,6 @@
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <mutex>
 
 #include "core/try.h"
@@ -137,6 +140,9 @@ Result<void> check_owner(Database& database) {
 
 Result<std::shared_ptr<ResponseCache>> open_response_cache(const std::filesystem::path& file,
                                                            CacheBounds bounds) {
+  // Answers are nobody else's business; SQLite would make it for all to read.
+  const int made_file = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (made_file >= 0) ::close(made_file);
   TUG_TRY(database,
           Database::open(file.string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, kBusyMs));
   TUG_TRY(ours, check_owner(database));

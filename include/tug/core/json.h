@@ -170,6 +170,7 @@ struct Json::Member {
 
 struct ParseOptions {
   std::size_t max_depth = kMaxJsonDepth;
+  std::size_t max_lists = SIZE_MAX;  // arrays and objects: each weighs many times its two brackets
 };
 
 // Reads one JSON document; white space may surround it. The error (`invalid`) names line and column

@@ -29,6 +29,7 @@ struct MiddlewareEntry {
 struct RunStarted {
   std::string prompt;
   std::string model;
+  std::optional<std::string> address;  // where the model is asked, if over a network
   std::optional<std::string> root;
   std::optional<Json> limits;
   std::optional<Json> options;  // tags, metadata, configurable values and the like

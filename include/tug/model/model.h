@@ -110,6 +110,8 @@ class Model {
   // How fast it may be asked, and whose limit that is: all models of an account share it.
   virtual RateLimit rate_limit() const { return {}; }
   virtual std::string account() const { return profile().provider; }
+  // Where it is asked, without credentials; empty for what is not asked over a network.
+  virtual std::string address() const { return {}; }
   // Begins to answer. `until` covers the whole stream.
   virtual std::unique_ptr<ModelStream> ask(ModelRequest request, Until until) = 0;
 };

@@ -47,11 +47,18 @@ enum class MockFault : std::uint8_t {
 };
 
 struct MockReply {
+  static Usage some_usage() noexcept {
+    Usage usage;
+    usage.input_tokens = 10;
+    usage.output_tokens = 5;
+    return usage;
+  }
+
   // The answer.
   std::string text;
   std::string reasoning;
   std::vector<MockCall> calls;
-  Usage usage = {.input_tokens = 10, .output_tokens = 5};
+  Usage usage = some_usage();
   bool no_usage = false;
   std::string finish;  // the API's own word; empty: what fits
   std::string model;   // as the reply names it; empty: as asked

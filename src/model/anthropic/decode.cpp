@@ -91,7 +91,7 @@ class MessagesDecoder final : public Decoder {
   }
 
   Result<Json> parsed(std::string_view text) const {
-    Result<Json> json = parse_json(text);
+    Result<Json> json = parse_wire(text);
     if (!json) return Failure(not_an_answer(text, json.error().message()));
     if (!json->is_object()) return Failure(not_an_answer(text, "it is no object"));
     return json;

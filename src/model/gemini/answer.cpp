@@ -63,16 +63,17 @@ Result<void> Answer::take(const Json& reply, std::vector<ModelEvent>& out) {
   begun_ |= reply.contains("candidates") || reply.contains("usageMetadata");
   if (id_.empty()) id_ = std::string(id);
   if (model_.empty()) model_ = std::string(reply["modelVersion"].as_string());
-  count(reply["usageMetadata"], out);
+  Result<void> taken;
   if (!ended()) {
     const Json& candidate = reply["candidates"][0];
     const std::string_view blocked = reply["promptFeedback"]["blockReason"].as_string();
     if (call_.request.keep_raw && (candidate.is_object() || !blocked.empty())) last_ = reply;
-    TUG_TRY(taken, take_candidate(candidate, out));
+    taken = take_candidate(candidate, out);
     if (candidate.is_null() && is_said(blocked, "BLOCKED_REASON_UNSPECIFIED"))
       blocked_ = std::string(blocked);
   }
-  return {};
+  count(reply["usageMetadata"], out);
+  return taken;
 }
 
 Result<void> Answer::take_candidate(const Json& candidate, std::vector<ModelEvent>& out) {

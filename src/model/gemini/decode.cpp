@@ -49,7 +49,7 @@ class ContentDecoder final : public Decoder {
 
  private:
   Result<void> take(std::string_view data, std::vector<ModelEvent>& out) {
-    Result<Json> parsed = parse_json(data);
+    Result<Json> parsed = parse_wire(data);
     if (!parsed) return Failure(not_an_answer(data, parsed.error().message()));
     // Without alt=sse, and in some errors, the pieces come as one list.
     if (parsed->is_array() && !parsed->empty()) {

@@ -155,7 +155,7 @@ Result<void> ChatDecoder::take_chunk(std::string_view name, std::string_view dat
                                      std::vector<ModelEvent>& out) {
   template_.forget();
   if (data.find_first_not_of(" \t\r\n") == std::string_view::npos) return {};
-  const Result<Json> parsed = parse_json(data);
+  const Result<Json> parsed = parse_wire(data);
   if (!parsed) return no_answer("sent an event that is not JSON", data);
   const Json& chunk = *parsed;
   if (chunk.is_null()) return {};
@@ -315,7 +315,7 @@ void ChatDecoder::learn(std::string_view data, const Json& delta, const ModelEve
 
 Result<void> ChatDecoder::on_reply(std::string_view body, std::vector<ModelEvent>& out) {
   if (over_) return {};
-  const Result<Json> parsed = parse_json(body);
+  const Result<Json> parsed = parse_wire(body);
   if (!parsed) return no_answer("answered with something that is not JSON", body);
   const Outline outline = outline_of(*parsed);
   if (outline.fails) return said_no(body);

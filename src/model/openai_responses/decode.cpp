@@ -19,7 +19,7 @@ class ResponsesDecoder final : public Decoder {
                         std::vector<ModelEvent>& out) override {
     // Some servers close like Chat Completions do.
     if (done_ || data == "[DONE]") return {};
-    auto parsed = parse_json(data);
+    auto parsed = parse_wire(data);
     if (!parsed || !parsed->is_object())
       return unreadable(parsed ? "an event that is no object" : parsed.error().message());
     const Json& event = *parsed;
@@ -47,7 +47,7 @@ class ResponsesDecoder final : public Decoder {
 
   Result<void> on_reply(std::string_view body, std::vector<ModelEvent>& out) override {
     if (done_) return {};
-    auto parsed = parse_json(body);
+    auto parsed = parse_wire(body);
     if (!parsed) return unreadable(parsed.error().message());
     if (!parsed->is_object()) return unreadable("JSON that is no object");
     if ((*parsed)["error"].is_object() && !(*parsed)["output"].is_array()) return failed(*parsed);
