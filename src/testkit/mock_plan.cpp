@@ -252,7 +252,7 @@ MockPlan plan_reply(const MockRequest& request, const MockReply& reply, std::uin
     writes = {whole_body(voice)};
   }
   writes = cut_up(std::move(writes), reply);
-  const std::string_view body = writes.empty() ? std::string_view() : writes.front();
+  const std::string body = writes.empty() ? std::string() : writes.front();
   end_as_told(plan, voice, writes);
   add_headers(plan, voice, body);
   for (std::string& bytes : writes) {
